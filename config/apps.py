@@ -1,0 +1,13 @@
+"""Makes the composition an installed app, so that Django finds its commands and every process its Celery application."""
+
+from django.apps import AppConfig
+
+
+class ComposedConfig(AppConfig):
+    """The app of the commands `up` and `migrate`; it has no models."""
+
+    name = "config"
+    verbose_name = "Layby"
+
+    def ready(self) -> None:
+        from config import celery  # noqa: F401 - shared tasks bind to it

@@ -1,0 +1,26 @@
+"""The Celery application: hints that there may be work, and the platform's own clockwork jobs. No task lives here."""
+
+import os
+from typing import Any
+
+from celery import Celery, signals
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("layby")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@signals.setup_logging.connect  # type: ignore[untyped-decorator]
+def _keep_our_logging(**_: Any) -> None:
+    """A receiver is enough: Celery then leaves the log to Django's settings."""
+
+
+@signals.celeryd_init.connect  # type: ignore[untyped-decorator]
+def _add_steps(**_: Any) -> None:
+    # Only here: the steps import models, and Django is set up by now.
+    for path in settings.WORKER_STEPS:
+        app.steps["worker"].add(import_string(path))

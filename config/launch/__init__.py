@@ -1,0 +1,5 @@
+"""The embedded services and the child processes: where they lie, how they start, how they stop.
+
+Nothing here imports Django while the module is loaded: manage.py uses it before the settings are read. Commands import
+no launcher except `up`, which is one.
+"""
