@@ -51,6 +51,11 @@ class Actor:
         require_clean(text, "by")
         return replace(self, by=text.strip())
 
+    @property
+    def row_id(self) -> UUID:
+        """The id of the actor's row; for the system one that no row has."""
+        return UUID(self.id) if self.id else UUID(int=0)
+
     def as_json(self) -> dict[str, Any]:
         """How records keep an actor: kind, id, name, and `by` where it was given."""
         shown: dict[str, Any] = {"kind": self.kind, "id": self.id, "name": self.name}

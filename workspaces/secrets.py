@@ -9,6 +9,7 @@ import hashlib
 
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
+from django.utils.encoding import force_bytes
 
 from workspaces.errors import Invalid
 
@@ -28,5 +29,5 @@ def decrypt(encrypted: str) -> str:
 
 def _fernet() -> Fernet:
     # A label of its own, so that this key is never one Django derives for signing.
-    digest = hashlib.sha256(b"layby.secrets.v1:" + settings.SECRET_KEY.encode("utf-8")).digest()
+    digest = hashlib.sha256(b"layby.secrets.v1:" + force_bytes(settings.SECRET_KEY)).digest()
     return Fernet(base64.urlsafe_b64encode(digest))
