@@ -1,0 +1,1 @@
+"""Checks of the code itself: contracts, sizes, registries, the list of public routes."""

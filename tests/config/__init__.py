@@ -1,0 +1,1 @@
+"""Tests of the composition: services, launcher, settings, errors, health."""
