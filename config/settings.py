@@ -4,6 +4,7 @@ No debug mode: errors are in the log, pages never show a trace. Every time-out a
 RELIABILITY's section 8 is where most of them come from.
 """
 
+import logging
 from typing import Any
 
 from config import env
@@ -249,6 +250,7 @@ USE_I18N = False
 LANGUAGE_CODE = "en"
 
 LOGGING = logging_config(env.LOG_LEVEL, env.LOG_FORMAT)
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line per request is enough
 
 # --- Layby: what may be plugged in, by dotted path (see README, "Where to put what") ------------------------------------
 
@@ -263,9 +265,11 @@ MODEL_PROVIDERS = {
     "scripted": "sessions.llm.scripted.scripted_model",
 }
 # Celery bootsteps of a worker process: heartbeat, timekeeper and the like.
-WORKER_STEPS: list[str] = []
+WORKER_STEPS = ["sessions.bootsteps.Threads"]
 # Called on the first start on an empty database, with a writer of lines and no_demo, in one transaction.
 FIRST_RUN = ["workspaces.operations.first_run", "sessions.operations.demo.first_run"]
+# What each new workspace has, made in the transaction that makes it: called with the actor and the workspace.
+WORKSPACE_SEEDS = ["sessions.operations.providers.seed"]
 # Asked by `up` until each returns "" (ready) instead of what it waits for.
 READY_CHECKS = ["config.launch.ready.login_page", "config.launch.ready.worker_heartbeat"]
 
@@ -275,3 +279,4 @@ YIELD_TIMEOUT_CAP_SECONDS = env.YIELD_TIMEOUT_CAP_SECONDS
 LEASE_SECONDS = env.LEASE_SECONDS
 HEARTBEAT_SECONDS = env.HEARTBEAT_SECONDS
 SLOTS = env.SLOTS
+STOP_SECONDS = env.STOP_SECONDS

@@ -1,0 +1,45 @@
+"""How the store's verbs talk to Postgres: raw statements with a name and an address, over Django's connection.
+
+The same connection as the ORM's, so a verb joins the transaction it is called in.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.db import connection, transaction
+
+Params = Mapping[str, Any] | Sequence[Any]
+Row = tuple[Any, ...]
+
+
+def execute(statement: str, params: Params = ()) -> int:
+    """Run *statement*; the number of rows it touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        return int(cursor.rowcount)
+
+
+def fetch(statement: str, params: Params = ()) -> list[Row]:
+    """Run *statement*; its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        return list(cursor.fetchall())
+
+
+def fetch_one(statement: str, params: Params = ()) -> Row | None:
+    """Run *statement*; its first row, or None."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        row: Row | None = cursor.fetchone()
+        return row
+
+
+def on_commit(call: Callable[[], Any]) -> None:
+    """Run *call* after the commit; what it raises is logged and never undoes anything."""
+    transaction.on_commit(call, robust=True)
+
+
+def release_connection() -> None:
+    """Give the connection back to the pool before something slow. Inside a transaction: keep it (tests)."""
+    if not connection.in_atomic_block:
+        connection.close()

@@ -1,0 +1,159 @@
+"""Leases: claim, reclaim, release. Who may advance a session, and since when.
+
+Claim order: priority (operator, resume, fresh), then workspaces in turn, then age; every fourth claim goes from the
+bottom, so that neither a workspace nor a priority starves another.
+"""
+
+import itertools
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from sessions import hints
+from sessions.engine import journal
+from sessions.engine.frontier import Frontier, UnreadableFrontier
+from sessions.engine.journal import Entry
+from sessions.engine.lease import Lease
+from sessions.engine.store.attention import attend
+from sessions.engine.store.rows import RUNNING_MS, Locked, fenced, lock, write
+from sessions.engine.sql import execute, fetch, fetch_one, on_commit
+from sessions.states import Attention, Priority, State
+
+MAX_ATTEMPTS = 3
+
+CANDIDATE = """/* store.claim: index session_claim; a claim that meets a lock looks further */
+SELECT s.id, s.workspace_id, s.kind, s.version_id, s.surface, s.state, s.fence, s.attempts, s.seq,
+       s.attention, s.pause_requested, s.model_calls, s.failure_code, s.depth, s.created_at, w.slug, p.schema_version, p.frontier
+FROM agent_sessions_session s JOIN workspaces_workspace w ON w.id = s.workspace_id
+LEFT JOIN agent_sessions_parkedstate p ON p.session_id = s.id
+WHERE s.state IN ('queued', 'resumable') AND s.priority = %s AND s.workspace_id {turn} %s
+ORDER BY s.workspace_id, s.ready_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED"""
+
+TAKE = """/* store.claim */
+UPDATE agent_sessions_session SET state = 'running', worker = %s, fence = fence + 1, claimed_at = clock_timestamp(),
+    pause_requested = false, seq = seq + 1
+WHERE id = %s RETURNING fence, seq, model_calls, running_ms"""
+
+FORGET = "/* store.claim */ DELETE FROM agent_sessions_parkedstate WHERE session_id = %s"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A session in a worker's hand."""
+
+    lease: Lease
+    kind: str
+    version: UUID
+    surface: str
+    workspace_slug: str
+    created_at: datetime
+    attempts: int
+    depth: int
+    frontier: Frontier | None
+
+
+_turns = itertools.count(1)
+_last_workspace: dict[int, UUID] = {}
+_FIRST = UUID(int=0)
+
+
+def claim(worker: UUID) -> Claim | None:
+    """Take the most urgent session for *worker*, or None. An unreadable parked state is set aside on the way."""
+    while True:
+        found = _claim_one(worker)
+        if not isinstance(found, Locked):
+            return found
+
+
+def _claim_one(worker: UUID) -> Claim | Locked | None:
+    priorities = Priority.ALL if next(_turns) % 4 else Priority.ALL[::-1]
+    with transaction.atomic():
+        row = None
+        for priority, turn in itertools.product(priorities, (">", "<=")):
+            after = _last_workspace.get(priority, _FIRST)
+            row = fetch_one(CANDIDATE.format(turn=turn), [priority, after])
+            if row is not None:
+                _last_workspace[priority] = row[1]
+                break
+        if row is None:
+            return None
+        id_, workspace, kind, version, surface, state, fence, attempts, seq = row[:9]
+        locked = Locked(id_, State(state), workspace, None, fence, attempts, seq, *row[9:13])
+        depth, created_at, slug, schema_version, frontier = row[13:]
+        try:
+            parsed = None if schema_version is None else Frontier.parse(schema_version, frontier)
+        except UnreadableFrontier as error:
+            # Kept, not started over: the row stays until a person or a newer release can read it.
+            attend(locked, Attention.UNREADABLE_STATE, str(error))
+            return locked
+        taken = fetch_one(TAKE, [worker, id_])
+        assert taken is not None
+        if schema_version is not None:
+            execute(FORGET, [id_])
+        lease = Lease(id_, workspace, worker, taken[0], model_calls=taken[2], running_ms=taken[3])
+        journal.append(id_, workspace, taken[1], [Entry("session.running", {"attempt": attempts})])
+    return Claim(lease, kind, version, surface, slug, created_at, attempts, depth, parsed)
+
+
+LEAVE = f""",
+    state = 'resumable', worker = NULL, fence = fence + 1, ready_at = clock_timestamp(), running_ms = {RUNNING_MS}"""
+
+
+def release(lease: Lease) -> None:
+    """Give a session back unharmed: the worker is stopping. No attempt is counted. Raises LeaseLost."""
+    with transaction.atomic():
+        fenced(lease, [Entry("session.resumable", {"why": "worker_stopping"})], LEAVE)
+        on_commit(hints.work)
+
+
+STRANDED = """/* store.stranded: index session_reclaim; sessions of workers that are not alive */
+SELECT s.id, s.worker FROM agent_sessions_session s LEFT JOIN agent_sessions_worker w ON w.boot_id = s.worker
+WHERE s.state = 'running' AND (w.boot_id IS NULL OR w.alive_until < clock_timestamp() OR w.boot_id = ANY(%s))
+LIMIT 500"""
+
+YOUNG_DATABASE = """/* store.young_database: after a database restart nobody could have sent a heartbeat */
+SELECT clock_timestamp() - pg_postmaster_start_time() < interval '15 seconds'"""
+
+ALIVE = "/* store.alive */ SELECT alive_until > clock_timestamp() FROM agent_sessions_worker WHERE boot_id = %s"
+
+
+def stranded(dead: list[UUID]) -> list[tuple[UUID, UUID]]:
+    """(session, worker) of running sessions whose worker's heartbeat ended, or is in *dead* (provably gone)."""
+    if fetch("/* store.stranded */ SELECT 1 FROM agent_sessions_session WHERE state = 'running' LIMIT 1") == []:
+        return []
+    found = fetch(STRANDED, [dead])
+    young = fetch_one(YOUNG_DATABASE)
+    if young is not None and young[0]:
+        found = [row for row in found if row[1] in dead]
+    return [(row[0], row[1]) for row in found]
+
+
+def reclaim(
+    session: UUID, worker: UUID, *, fence: int | None = None, certain: bool = False, why: str = "worker_died"
+) -> bool:
+    """Take *session* from *worker*, which no longer drives it: resumable again, or set aside as poison.
+
+    Counts an attempt. Does nothing (False) if the session is no longer that worker's, or the worker turned out to be
+    alive and `certain` is not given: the first look was unlocked.
+    """
+    with transaction.atomic():
+        locked = lock(session)
+        if locked.state is not State.RUNNING or locked.worker != worker or fence not in (None, locked.fence):
+            return False
+        if not certain and (alive := fetch_one(ALIVE, [worker])) is not None and alive[0]:
+            return False
+        attempts = locked.attempts + 1
+        if attempts >= MAX_ATTEMPTS:
+            message = f"Its worker died {attempts} times while it ran ({why}). It is not tried again by itself."
+            attend(locked, Attention.POISON, message, more=", attempts = 0")
+            return True
+        write(
+            locked,
+            LEAVE + ", attempts = %s, priority = %s",
+            [attempts, Priority.RESUME],
+            [Entry("session.resumable", {"why": why, "attempt": attempts})],
+        )
+        on_commit(hints.work)
+        return True

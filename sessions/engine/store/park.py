@@ -1,0 +1,114 @@
+"""Open and park: how a session leaves the lane.
+
+The race with an answer is removed by the session's lock: resolve writes an outcome under it, park looks at the
+outcomes under it. Whoever comes second sees the other.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from sessions.engine.frontier import SCHEMA_VERSION, Frontier
+from sessions.engine.journal import Entry
+from sessions.engine.lease import Lease
+from sessions.engine.sql import execute, fetch
+from sessions.engine.store.attention import KEEP
+from sessions.engine.store.early import take_early
+from sessions.engine.store.rows import RUNNING_MS, fenced, goes_on, untaken
+from workspaces.ids import new_id
+from workspaces.values import canonical
+
+MAX_KEY = 255
+
+
+@dataclass(frozen=True)
+class NewWait:
+    """A wait to open. `expires_seconds` None: no deadline. `since`: events from then on count (keys others know)."""
+
+    frame: UUID
+    call: UUID
+    kind: str
+    reason: str
+    attempt: int = 0
+    phase: str = "body"
+    event_key: str | None = None
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    schema: Mapping[str, Any] | None = None
+    expires_seconds: float | None = None
+    on_expiry: str = "continue"
+    since: datetime | None = None
+    wakes: str = "turn"
+
+
+def event_key(wait: NewWait, session: UUID) -> str:
+    """The wait's key; one above 255 characters is replaced by its hash (a btree refuses long keys)."""
+    prefix = {"unknown_outcome": "outcome", "ask_question": "ask_user"}.get(wait.kind, wait.kind)
+    key = wait.event_key or f"{prefix}:{session}:{wait.call}"
+    return key if len(key) <= MAX_KEY else "sha256:" + hashlib.sha256(key.encode()).hexdigest()
+
+
+OPEN = """/* store.open: the unique key (call, phase, attempt) makes a second opening nothing */
+INSERT INTO agent_sessions_yield (id, session_id, workspace_id, frame, call, phase, attempt, kind, reason, event_key,
+    since, shown, schema, opened_at, deadline_at, on_expiry, wakes) VALUES """
+OPEN_ROW = """(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(),
+    clock_timestamp() + make_interval(secs => %s::double precision), %s, %s)"""
+OPENED = " ON CONFLICT (call, phase, attempt) WHERE call IS NOT NULL DO NOTHING RETURNING id, call, kind, phase"
+
+WAITING = """/* store.open */ UPDATE agent_sessions_call SET status = %s
+WHERE id = ANY(%s) AND result IS NULL"""
+
+
+def open_waits(lease: Lease, waits: Sequence[NewWait]) -> None:
+    """Open *waits* and leave the session running. Raises LeaseLost."""
+    with transaction.atomic():
+        fenced(lease, [])  # the session's lock first
+        fenced(lease, _insert(lease, waits))
+
+
+def _insert(lease: Lease, waits: Sequence[NewWait]) -> list[Entry]:
+    params: list[Any] = []
+    for w in waits:
+        params += [new_id(), lease.session, lease.workspace, w.frame, w.call, w.phase, w.attempt, w.kind, w.reason]
+        params += [event_key(w, lease.session), w.since, canonical(dict(w.shown))]
+        params += [None if w.schema is None else canonical(dict(w.schema)), w.expires_seconds, w.on_expiry, w.wakes]
+    opened = fetch(OPEN + ", ".join([OPEN_ROW] * len(waits)) + OPENED, params)
+    for status, phases in (("waiting", ("body",)), ("unknown", ("unknown",)), ("gated", ("gate",))):
+        if calls := [w.call for w in waits if w.phase in phases]:
+            execute(WAITING, [status, calls])
+    entries = [Entry("wait.opened", {"yield": str(i), "call": str(c), "kind": k}) for i, c, k, _ in opened]
+    entries += [Entry("call.unknown", {"call": str(c)}) for _, c, _, phase in opened if phase == "unknown"]
+    return entries
+
+
+PARK = f""",
+    state = 'parked', worker = NULL, fence = fence + 1, running_ms = {RUNNING_MS}, attempts = 0"""
+
+
+def park(lease: Lease, frontier: Frontier, opens: Sequence[NewWait] = ()) -> bool:
+    """Park the session, opening *opens* with it. False: refused, an outcome is there to go on with.
+
+    One transaction: the parked state, the end of the lease, the state. Raises LeaseLost. A wait on a key that others
+    know (`since`) must be opened and committed before: inside this transaction a publisher could not see it.
+    """
+    assert all(w.since is None for w in opens)
+    with transaction.atomic():
+        fenced(lease, [])
+        entries = _insert(lease, opens) if opens else []
+        waits = untaken(lease.session)
+        if keyed := [w for w in waits if w.outcome is None and w.since is not None]:
+            # Store, commit, then look, on both sides: the publisher matches after its commit, we look after ours.
+            early = take_early(lease, keyed)
+            entries += early
+            waits = untaken(lease.session) if early else waits
+        if goes_on(waits):
+            fenced(lease, entries)
+            return False
+        entries.append(Entry("session.parked", {"waits": [str(w.id) for w in waits if w.outcome is None]}))
+        fenced(lease, entries, PARK)
+        execute(KEEP, [lease.session, SCHEMA_VERSION, frontier.as_json()])
+        return True

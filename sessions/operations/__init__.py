@@ -1,0 +1,1 @@
+"""What people and callers do to agents and sessions: the actor first, one transaction, typed errors."""
