@@ -3,9 +3,12 @@
 Lives here: rendering only. Which error means what is said where the error is defined.
 """
 
+import sys
 from http import HTTPStatus
 from typing import Any
 
+import redis
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.exceptions import TemplateDoesNotExist
 from django.template.loader import render_to_string
@@ -21,6 +24,9 @@ HINTS = {
     500: "It is in the log. Nothing that was recorded before is lost.",
     503: "It usually comes back by itself within a minute.",
 }
+
+
+OUTAGES = (OperationalError, InterfaceError, redis.ConnectionError, redis.TimeoutError)
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -75,6 +81,17 @@ def _bare(context: dict[str, Any]) -> str:
     )
 
 
+def outage(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """The answer while the database or the broker is away: 503, and what that means for the asker."""
+    what = "broker" if isinstance(error, redis.RedisError) else "database"
+    message = f"The {what} doesn't answer at the moment. What was recorded before is safe."
+    response = (
+        plain_problem(503, "unavailable", message) if wants_json(request) else page(request, 503, message)
+    )
+    response["Retry-After"] = "5"
+    return response
+
+
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django's handler400."""
     if wants_json(request):
@@ -97,7 +114,10 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler500."""
+    """Django's handler500; called while the error is being handled."""
+    error = sys.exc_info()[1]
+    if isinstance(error, OUTAGES):
+        return outage(request, error)
     if wants_json(request):
         return plain_problem(500, "internal", "Something went wrong on our side; it is in the log.")
     return page(request, 500, "Something went wrong on our side.")

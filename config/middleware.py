@@ -6,13 +6,16 @@ a trace; what isn't ours goes on to Django's own handling.
 
 from collections.abc import Callable
 
+import structlog
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError, TooManyFilesSent
 
-from config.errors import respond
+from config.errors import OUTAGES, outage, respond
 from workspaces.errors import Invalid, LaybyError, TooLarge
+
+logger = structlog.stdlib.get_logger(__name__)
 
 MULTIPART_OVERHEAD = 64 * 1024
 FILE_ROUTES = ("/api/files",)
@@ -40,7 +43,8 @@ class BodyLimitMiddleware:
         except ValueError:
             return respond(request, Invalid("Content-Length is no number."))
         if length > limit:
-            return respond(request, TooLarge(f"What was sent has {length} bytes; at most {limit} are accepted."))
+            most = f"{limit / 2**20:.0f} MiB"
+            return respond(request, TooLarge(f"What was sent has {length / 2**20:,.1f} MiB; at most {most} are accepted."))
         return self.get_response(request)
 
 
@@ -58,6 +62,9 @@ class ErrorMiddleware:
             return respond(request, exception)
         if isinstance(exception, RequestDataTooBig | TooManyFilesSent):
             return respond(request, TooLarge())
+        if isinstance(exception, OUTAGES):
+            logger.warning("outage", error=str(exception), path=request.path)
+            return outage(request, exception)
         if isinstance(exception, MultiPartParserError):
             return respond(request, Invalid("The form that was sent could not be read."))
         return None

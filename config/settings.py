@@ -102,7 +102,7 @@ def _database() -> dict[str, Any]:
             f" -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_TIMEOUT_MS}"
         ).strip(),
         # One pool per process. Idle connections go after a minute, so that waiting sessions hold none.
-        "pool": {"min_size": 0, "max_size": POOL_MAX, "timeout": 10, "max_idle": 60, "reconnect_timeout": 5},
+        "pool": {"min_size": 0, "max_size": POOL_MAX, "timeout": 5, "max_idle": 60, "reconnect_timeout": 5},
     }
     return parts
 
@@ -122,21 +122,36 @@ MIGRATION_MODULES: dict[str, str] = {}
 
 # --- Valkey: cache, live frames, hints --------------------------------------------------------------------------------
 
-# Redis' client waits and tries again for seconds by default. A request must not wait for a dead broker.
+# A request must not wait for a broker that is dead (connect) or frozen (answer). Those who wait on purpose get longer:
+# the channel layer blocks for 5 s at a time, a worker's consumer sets its own (config/celery.py).
 REDIS_CONNECT_SECONDS = 0.5
+REDIS_ANSWER_SECONDS = 0.8
+REDIS_WAITING_ANSWER_SECONDS = 10
 
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": env.redis(2),
         "KEY_PREFIX": "layby",
+        "OPTIONS": {"socket_connect_timeout": REDIS_CONNECT_SECONDS, "socket_timeout": REDIS_ANSWER_SECONDS},
     }
 }
 
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [env.redis(1)], "capacity": 100, "expiry": 60, "prefix": "layby"},
+        "CONFIG": {
+            "hosts": [
+                {
+                    "address": env.redis(1),
+                    "socket_connect_timeout": REDIS_CONNECT_SECONDS,
+                    "socket_timeout": REDIS_WAITING_ANSWER_SECONDS,
+                }
+            ],
+            "capacity": 100,
+            "expiry": 60,
+            "prefix": "layby",
+        },
     }
 }
 
@@ -144,6 +159,7 @@ CELERY_BROKER_URL = env.broker()
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 600,  # hints only: a redelivered one changes nothing
     "socket_connect_timeout": REDIS_CONNECT_SECONDS,
+    "socket_timeout": REDIS_ANSWER_SECONDS,
     "socket_keepalive": True,
     "max_retries": 0,
 }

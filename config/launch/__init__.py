@@ -3,3 +3,8 @@
 Nothing here imports Django while the module is loaded: manage.py uses it before the settings are read. Commands import
 no launcher except `up`, which is one.
 """
+
+import time
+
+STARTED = time.monotonic()
+"""When this process began, near enough: manage.py imports this first."""

@@ -92,7 +92,7 @@ class Services:
             self.say(done)
         for index, (service, process) in enumerate(self.running):
             self.running[index] = (service, wait_ready(service, process, self.say))
-            self.say(f"{service.name} ready")
+            self.say(f"{service.name} ready (process {self.running[index][1].pid})")
         return {
             "DATABASE_URL": places.database_url(sockets),
             "REDIS_URL": places.redis_url(sockets),
