@@ -159,7 +159,7 @@
   });
 
   /* ---- live ---- */
-  const poll = $("#poll"), socket = $("#live");
+  const socket = $("#live");
   let live = false, lastPoll = 0, banner = 0;
   function isLive(yes) {
     live = yes;
@@ -183,7 +183,7 @@
     document.addEventListener("htmx:wsAfterMessage", () => setUp());
   }
   document.addEventListener("htmx:beforeRequest", (event) => {
-    if (poll && event.target === poll) { // while live, only a look every 30 s that nothing was missed
+    if (event.target.id === "poll") { // while live, only a look every 30 s that nothing was missed
       if (live && now() - lastPoll < 30000) { event.preventDefault(); return; }
       lastPoll = now();
       return;
@@ -203,6 +203,7 @@
     const { xhr, successful, elt } = event.detail;
     const date = Date.parse(xhr.getResponseHeader?.("Date") || "");
     if (date && Math.abs(date - Date.now()) > 2000) skew = date - Date.now();
+    if (successful && elt.dataset.once !== undefined) { elt.reset(); elt.closest("details").open = false; }
     const id = elt.closest?.("form[data-draft]")?.dataset.draft ?? elt.dataset?.draft;
     if (!id || !sending.has(id)) return;
     const text = sending.get(id);
@@ -212,12 +213,12 @@
   });
   document.addEventListener("htmx:responseError", (event) => {
     const { xhr, elt } = event.detail;
-    if (elt === poll && xhr.status < 500) { socket?.remove(); toast("You may no longer see this page.", { stop: true, link: { href: location.href, text: "Reload" } }); elt.remove(); return; }
-    if (elt === poll || xhr.responseText.includes("hx-swap-oob")) return; // it says itself what is wrong
+    if (elt.id === "poll" && xhr.status < 500) { socket?.remove(); toast("You may no longer see this page.", { stop: true, link: { href: location.href, text: "Reload" } }); elt.remove(); return; }
+    if (elt.id === "poll" || xhr.responseText.includes("hx-swap-oob")) return; // it says itself what is wrong
     toast(xhr.status === 403 ? "The server refused this. Reload the page and try once more; what you typed is kept." : `The server answered ${xhr.status}. Look at the page again before you repeat it.`, { stop: true, link: { href: location.href, text: "Reload" } });
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) document.addEventListener(name, (event) => {
-    if (event.detail.elt !== poll) toast("Layby can't be reached. What you typed is still here; try again in a moment.", { stop: true });
+    if (event.detail.elt.id !== "poll") toast("Layby can't be reached. What you typed is still here; try again in a moment.", { stop: true });
   });
   document.addEventListener("htmx:afterSettle", () => setUp());
 
@@ -246,6 +247,7 @@
     const links = all("a", bar);
     const wrong = links.find((a) => $(".error, .errors", $(a.hash)));
     const want = links.find((a) => a.hash === location.hash) || (!bar.dataset.shown && wrong) || links[0];
+    if (!bar.dataset.shown) requestAnimationFrame(() => scrollTo(0, 0)); // the link's own jump would hide the tabs
     bar.dataset.shown = "1";
     for (const a of links) {
       $(a.hash).hidden = a !== want;
@@ -253,8 +255,17 @@
       a.classList.toggle("bad", Boolean($(".error, .errors", $(a.hash))));
     }
   }
+  document.addEventListener("click", (event) => {
+    const tab = event.target.closest("[data-tabs] a");
+    if (tab) { event.preventDefault(); history.replaceState(null, "", tab.hash); showTab(); }
+  });
   window.addEventListener("hashchange", showTab);
   document.addEventListener("invalid", (event) => { const part = event.target.closest("section[id][hidden]"); if (part) { location.hash = part.id; showTab(); } }, true);
+
+  document.addEventListener("change", (event) => { // a whole toolset begins with all its tools
+    const part = event.target.name === "toolset" && event.target.closest("[data-toolset]");
+    if (part && event.target.checked) for (const tool of all("[name=tool]", part)) tool.checked = true;
+  });
 
   /* The count in the tab's title follows the rail. */
   const title = document.title.replace(/^\(\d+\) /, "");
@@ -276,7 +287,7 @@
   }
   let going = 0; // when g was pressed
   function move(step) {
-    const rows = all("a.row, .row a.over");
+    const rows = all("a.row");
     const at = rows.indexOf(document.activeElement);
     rows[Math.min(rows.length - 1, Math.max(0, at + step))]?.focus();
   }
@@ -284,7 +295,7 @@
     const form = event.target.form ?? event.target.closest?.("form");
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey) && form?.method === "post") {
       event.preventDefault();
-      const button = $("button.primary:not([type=button])", form);
+      const button = $("button", event.target.closest(".confirm") || document.createElement("i")) || $("button.primary:not([type=button])", form);
       if (button && !button.disabled) form.requestSubmit(button);
       return;
     }
