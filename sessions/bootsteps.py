@@ -63,7 +63,7 @@ def heartbeat(me: Process, ended: threading.Event) -> None:
         try:
             me.beat()
             failing = False
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the loop outlives whatever the database does
             if not failing:
                 log.warning("heartbeat_failed", error=type(error).__name__)
             failing, pause = True, REST_AFTER_ERROR_SECONDS
@@ -75,7 +75,7 @@ def heartbeat(me: Process, ended: threading.Event) -> None:
             ended.wait(0.5)
     try:
         me.leave()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the row runs out by itself
         log.warning("worker_row_kept", error=type(error).__name__)
     connection.close()
 
@@ -95,7 +95,7 @@ def timekeeper(me: Process, ended: threading.Event, pool: Any) -> None:
             if failing:
                 log.info("timekeeper_recovered")
             failing = False
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the loop outlives whatever the database does
             if not failing:
                 log.warning("timekeeper_failed", error=type(error).__name__)
             failing = True
@@ -113,5 +113,5 @@ def _work(me: Process) -> None:
     # Submitted past Celery's own prerun and postrun: the loop closes its connection itself.
     try:
         runner.work(me)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - in a pool thread nobody else would hear of it
         log.warning("work_interrupted", error=type(error).__name__)

@@ -187,7 +187,7 @@ class TranscriptMessage:
 
 @dataclass(frozen=True)
 class ProviderConfig:
-    """Where a model is called. `kind` is a name in `settings.MODEL_PROVIDERS`. `api_key` is in clear: never log this."""
+    """Where a model is called. `kind` is a name in `settings.MODEL_PROVIDERS`; `api_key` is in clear, never log it."""
 
     kind: str
     base_url: str = ""

@@ -15,5 +15,5 @@ def work() -> None:
     """Tell one worker slot to look for claimable sessions. Called on commit."""
     try:
         current_app.send_task(WORK, retry=False, ignore_result=True)
-    except Exception as error:  # the broker is down: the sweep finds the session within a second or two
+    except Exception as error:  # noqa: BLE001 - the broker is down: the sweep finds the session soon
         log.warning("hint_not_sent", error=type(error).__name__)

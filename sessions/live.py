@@ -67,7 +67,7 @@ class Pusher:
                 frame = {"type": "session.changed", "session": str(session), "seq": str(seq)}
                 await layer.group_send(session_group(session), frame)
                 await layer.group_send(workspace_group(workspace), frame)
-        except Exception as error:  # pages poll and resync; nothing is lost
+        except Exception as error:  # noqa: BLE001 - pages poll and resync; nothing is lost
             log.warning("push_failed", error=type(error).__name__)
 
 

@@ -6,7 +6,7 @@ from sessions import hints
 from sessions.engine import process, runner
 
 
-@shared_task(name=hints.WORK, ignore_result=True)
+@shared_task(name=hints.WORK, ignore_result=True)  # type: ignore[untyped-decorator]
 def work() -> None:
     """Drive what is claimable until nothing is."""
     current = process.current()

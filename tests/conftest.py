@@ -9,7 +9,10 @@ from importlib.util import find_spec
 
 import pytest
 
+from tests import clean
 from tests.stack import Stack
+
+clean.install()
 
 # The cast is a plugin, so that its fixtures are everywhere without an import.
 pytest_plugins = ["tests.cast"] if find_spec("tests.cast") else []

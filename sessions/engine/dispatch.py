@@ -45,7 +45,7 @@ class Dispatch:
                 self.run.park()
 
     def _next(self, calls: list[CallRow], opens: list[store.NewWait]) -> bool:
-        """Go on with the open calls; whether the next one waits. *opens* are opened first, with the park if nothing runs."""
+        """Go on with the open calls; whether the next one waits. *opens* are opened first."""
         opening = {wait.call for wait in opens}
         if opens:
             if calls[0].id in opening:

@@ -11,7 +11,7 @@ from typing import Any
 SCHEMA_VERSION = 1
 
 
-class UnreadableFrontier(Exception):
+class UnreadableFrontierError(Exception):
     """This code cannot read that parked state."""
 
 
@@ -32,15 +32,17 @@ class Frontier:
 
     @classmethod
     def parse(cls, version: int, raw: Any) -> "Frontier":
-        """The value of a stored frontier. Raises UnreadableFrontier."""
+        """The value of a stored frontier. Raises UnreadableFrontierError."""
         if version != SCHEMA_VERSION:
-            raise UnreadableFrontier(f"Its parked state has version {version}, this release reads {SCHEMA_VERSION}.")
+            raise UnreadableFrontierError(
+                f"Its parked state has version {version}, this release reads {SCHEMA_VERSION}."
+            )
         try:
             data = json.loads(raw) if isinstance(raw, str) else raw
             (root,) = data["frames"]
             frontier = cls(root["frame"], root["turn"], tuple(root["calls"]), tuple(root["yields"]))
         except (ValueError, KeyError, TypeError) as error:
-            raise UnreadableFrontier(f"Its parked state cannot be read ({type(error).__name__}).") from None
+            raise UnreadableFrontierError(f"Its parked state cannot be read ({type(error).__name__}).") from None
         if not isinstance(frontier.frame, str) or not isinstance(frontier.turn, int):
-            raise UnreadableFrontier("Its parked state cannot be read (wrong types).")
+            raise UnreadableFrontierError("Its parked state cannot be read (wrong types).")
         return frontier

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -93,9 +92,12 @@ class Memory:
         for n, turn, role, body in fetch(MESSAGES, [memory.frame]):
             data = json.loads(body)
             memory.messages.append(MessageRow(n, turn, role, data["text"], data.get("extra")))
-        for found in fetch(CALLS, [memory.frame]):
-            call = CallRow(*found[:7], CallStatus(found[7]), *found[8:])
-            memory.calls.setdefault(call.turn, []).append(call)
+        for id_, turn, position, tool, arguments, on_crash, key, status, attempt, result in fetch(
+            CALLS, [memory.frame]
+        ):
+            status = CallStatus(status)
+            call = CallRow(id_, turn, position, tool, arguments, on_crash, key, status, attempt, result)
+            memory.calls.setdefault(turn, []).append(call)
         memory.look_at_waits()
         return memory
 

@@ -11,7 +11,7 @@ from workspaces.ids import new_id
 class Message(models.Model):
     """One message of a frame. `body` is JSON text: `{"text": str, "extra": opaque or absent}`.
 
-    `n` leaves room for results: an assistant message with k calls at n owns n..n+k, so that every result has its number.
+    `n` leaves room for results: an assistant message with k calls at n owns n..n+k, one number for each.
     """
 
     pk = models.CompositePrimaryKey("frame_id", "n")

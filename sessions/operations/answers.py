@@ -1,4 +1,4 @@
-"""What people do to waits: answer, cancel one, settle an unknown outcome. The first one wins, and the others are told."""
+"""What people do to waits: answer, cancel one, settle an unknown outcome. The first wins, the others are told."""
 
 import json
 from typing import Any
@@ -27,9 +27,11 @@ def find_wait(session: Session, kinds: frozenset[str], wait: str | None = None, 
     """
     if wait is not None or call is not None:
         id_ = parse_id(str(wait if wait is not None else call))
-        mine = Yield.objects.filter(session=session)
-        found = (mine.filter(pk=id_) if wait is not None else mine.filter(call=id_).order_by("-opened_at")).first()
-        if id_ is None or found is None:
+        found = None
+        if id_ is not None:
+            mine = Yield.objects.filter(session=session)
+            found = (mine.filter(pk=id_) if wait is not None else mine.filter(call=id_).order_by("-opened_at")).first()
+        if found is None:
             raise NotFound("There is no such wait in this session.")
         if found.kind not in kinds:
             raise WrongKind(f"This wait is of kind {found.kind} and takes another kind of answer.")

@@ -1,7 +1,9 @@
 """What tests of sessions share: an agent on the scripted model, a worker in this process, and acts by name."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from sessions.models import Call, JournalEntry, Session, Yield
 from sessions.operations.agents import create_agent
 from sessions.operations.providers import seed
 from sessions.operations.sessions import start_session
+from tests.sessions import toolset
 from workspaces.actors import SYSTEM, Actor
 from workspaces.models import Workspace
 
@@ -24,6 +27,16 @@ def write(path: str = "chosen.md", content: str = "{{ result }}") -> dict[str, A
     return {"tool": "workspace__write_file", "arguments": {"path": path, "content": content}}
 
 
+@pytest.fixture(autouse=True)
+def test_tools(settings: Any) -> Iterator[None]:
+    """The toolset `test` beside the product's own, with nothing to act yet."""
+    settings.TOOLSETS = {**settings.TOOLSETS, "test": "tests.sessions.toolset.toolset"}
+    toolset.ACTS.clear()
+    toolset.RAN.clear()
+    yield
+    toolset.ACTS.clear()
+
+
 @pytest.fixture
 def make_agent(acme: Workspace) -> Callable[..., str]:
     """Make an agent with a script; its slug."""
@@ -32,7 +45,12 @@ def make_agent(acme: Workspace) -> Callable[..., str]:
 
     def make(script: list[dict[str, Any]], tools: list[str] | None = None, **more: Any) -> str:
         slug = f"agent-{next(count)}"
-        definition = {"model": "scripted:test", "tools": tools or ["system", "workspace"], "script": script, **more}
+        definition = {
+            "model": "scripted:test",
+            "tools": tools or ["system", "workspace", "test"],
+            "script": script,
+            **more,
+        }
         create_agent(SYSTEM, acme, slug, slug, definition)
         return slug
 
@@ -94,8 +112,35 @@ def loads(text: str | None) -> Any:
     return json.loads(text)
 
 
-def other_connection() -> Any:
-    """A second connection to the test database, in autocommit."""
-    fresh = connection.copy()
-    fresh.ensure_connection()
-    return fresh
+def call(name: str, /, **arguments: Any) -> dict[str, Any]:
+    """A scripted call of a test tool."""
+    return {"tool": f"test__{name}", "arguments": arguments}
+
+
+def in_thread(act: Callable[[], Any]) -> Future[Any]:
+    """Run *act* in a thread with a connection of its own."""
+
+    def run() -> Any:
+        try:
+            return act()
+        finally:
+            connection.close()
+
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(run)
+    pool.shutdown(wait=False)
+    return future
+
+
+def until_blocked(future: Future[Any]) -> None:
+    """Return once some backend of this database waits for a lock; fails if the future ends before."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        assert not future.done(), f"it did not wait: {future.result()!r}"
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            if cursor.fetchone()[0]:
+                return
+    raise AssertionError("nothing ever waited for a lock")

@@ -13,19 +13,20 @@ from django.db import transaction
 
 from sessions import hints
 from sessions.engine import journal
-from sessions.engine.frontier import Frontier, UnreadableFrontier
+from sessions.engine.frontier import Frontier, UnreadableFrontierError
 from sessions.engine.journal import Entry
 from sessions.engine.lease import Lease
+from sessions.engine.sql import execute, fetch, fetch_one, on_commit
 from sessions.engine.store.attention import attend
 from sessions.engine.store.rows import RUNNING_MS, Locked, fenced, lock, write
-from sessions.engine.sql import execute, fetch, fetch_one, on_commit
 from sessions.states import Attention, Priority, State
 
 MAX_ATTEMPTS = 3
 
 CANDIDATE = """/* store.claim: index session_claim; a claim that meets a lock looks further */
 SELECT s.id, s.workspace_id, s.kind, s.version_id, s.surface, s.state, s.fence, s.attempts, s.seq,
-       s.attention, s.pause_requested, s.model_calls, s.failure_code, s.depth, s.created_at, w.slug, p.schema_version, p.frontier
+       s.attention, s.pause_requested, s.model_calls, s.failure_code,
+       s.depth, s.created_at, w.slug, p.schema_version, p.frontier
 FROM agent_sessions_session s JOIN workspaces_workspace w ON w.id = s.workspace_id
 LEFT JOIN agent_sessions_parkedstate p ON p.session_id = s.id
 WHERE s.state IN ('queued', 'resumable') AND s.priority = %s AND s.workspace_id {turn} %s
@@ -84,7 +85,7 @@ def _claim_one(worker: UUID) -> Claim | Locked | None:
         depth, created_at, slug, schema_version, frontier = row[13:]
         try:
             parsed = None if schema_version is None else Frontier.parse(schema_version, frontier)
-        except UnreadableFrontier as error:
+        except UnreadableFrontierError as error:
             # Kept, not started over: the row stays until a person or a newer release can read it.
             attend(locked, Attention.UNREADABLE_STATE, str(error))
             return locked

@@ -51,7 +51,7 @@ def record_reply(
             for position, call in enumerate(calls):
                 digest = hashlib.sha256(call.arguments.encode()).hexdigest()
                 params += [call.id, lease.session, frame, turn, position, call.provider_id, call.tool]
-                params += [call.arguments, digest, call.effect, call.on_crash, new_id()]
+                params += [call.arguments, digest, call.effect, call.on_crash, call.id]
             execute(CALLS + ", ".join([CALL_ROW] * len(calls)), params)
 
 

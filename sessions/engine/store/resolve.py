@@ -26,7 +26,7 @@ from workspaces.values import canonical
 
 WAIT = """/* store.resolve: the session is locked, so the wait stands still */
 SELECT outcome, outcome_by, outcome_at, reason, on_expiry, kind,
-       deadline_at <= COALESCE(%s::timestamptz, clock_timestamp()), call
+       deadline_at <= COALESCE(%s::timestamptz, clock_timestamp())
 FROM agent_sessions_yield WHERE id = %s AND session_id = %s"""
 
 OUTCOME = """/* store.resolve */
@@ -72,7 +72,7 @@ def resolve(
         row = fetch_one(WAIT, [now, wait, session])
         if row is None:
             raise NotFound("There is no such wait in this session.")
-        had, by, at, reason, on_expiry, kind, overdue, call = row
+        had, by, at, reason, on_expiry, kind, overdue = row
         if had is not None or locked.state in ENDED:
             _note_late(locked, wait, outcome, payload, actor)
             return Resolution(False, had or "", json.loads(by) if by else {}, at, locked.state, on_expiry)

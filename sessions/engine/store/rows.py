@@ -47,14 +47,15 @@ def lock(session: UUID) -> Locked:
     return Locked(session, State(row[0]), *row[1:])
 
 
+WRITE = """/* store.write */
+UPDATE agent_sessions_session SET seq = seq + %s{assignments} WHERE id = %s RETURNING seq"""
+
+
 def write(
     locked: Locked, assignments: str, params: Sequence[Any], entries: Sequence[Entry], now: datetime | None = None
 ) -> None:
     """One UPDATE of a locked session with *assignments*, and its journal entries."""
-    statement = (
-        f"/* store.write */ UPDATE agent_sessions_session SET seq = seq + %s{assignments} WHERE id = %s RETURNING seq"
-    )
-    row = fetch_one(statement, [len(entries), *params, locked.id])
+    row = fetch_one(WRITE.format(assignments=assignments), [len(entries), *params, locked.id])
     assert row is not None
     journal.append(locked.id, locked.workspace, row[0], entries, now)
 
