@@ -163,10 +163,9 @@
   let live = false, lastPoll = 0, banner = 0;
   function isLive(yes) {
     live = yes;
-    clearTimeout(banner);
     const mark = $("#live-mark");
-    if (yes) { root.dataset.live = "live"; if (mark) mark.textContent = "Live"; return; }
-    banner = setTimeout(() => { root.dataset.live = "poll"; if (mark) mark.textContent = "Not live"; }, root.dataset.live === "live" ? 3000 : 5000);
+    if (yes) { clearTimeout(banner); banner = 0; root.dataset.live = "live"; if (mark) mark.textContent = "Live"; return; }
+    banner ||= setTimeout(() => { root.dataset.live = "poll"; if (mark) mark.textContent = "Not live"; }, 4000); // a short gap is no news
   }
   if (socket && window.htmx) {
     htmx.createWebSocket = (url) => { // connecting and reconnecting are the same: go on after what the page shows
@@ -194,27 +193,32 @@
 
   /* ---- answers of the server ---- */
   const signedOut = (xhr) => { try { return new URL(xhr.responseURL).pathname === document.body.dataset.login; } catch { return false; } };
+  const whole = (xhr) => /^\s*<!doctype/i.test(xhr.responseText); // a page, not fragments
   document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.isError && whole(event.detail.xhr)) { event.detail.shouldSwap = false; return; }
     if (!signedOut(event.detail.xhr)) return;
     event.detail.shouldSwap = false;
+    $("#poll")?.remove();
+    socket?.remove();
     toast("You are signed out. What you typed is kept in this tab.", { stop: true, link: { href: `${document.body.dataset.login}?next=${encodeURIComponent(location.pathname + location.search)}`, text: "Sign in again" } });
   });
   document.addEventListener("htmx:afterRequest", (event) => {
-    const { xhr, successful, elt } = event.detail;
+    const { xhr, successful, requestConfig } = event.detail;
+    const elt = requestConfig.elt; // its form may be gone from the page by now
     const date = Date.parse(xhr.getResponseHeader?.("Date") || "");
     if (date && Math.abs(date - Date.now()) > 2000) skew = date - Date.now();
     if (successful && elt.dataset.once !== undefined) { elt.reset(); elt.closest("details").open = false; }
-    const id = elt.closest?.("form[data-draft]")?.dataset.draft ?? elt.dataset?.draft;
+    const form = elt.closest("form[data-draft]"), id = form?.dataset.draft;
     if (!id || !sending.has(id)) return;
     const text = sending.get(id);
     sending.delete(id);
     if (successful && !signedOut(xhr)) forget(id);
-    else if (!document.getElementById(elt.id)) handBack(id, text);
+    else if (!form.isConnected) handBack(id, text);
   });
   document.addEventListener("htmx:responseError", (event) => {
     const { xhr, elt } = event.detail;
     if (elt.id === "poll" && xhr.status < 500) { socket?.remove(); toast("You may no longer see this page.", { stop: true, link: { href: location.href, text: "Reload" } }); elt.remove(); return; }
-    if (elt.id === "poll" || xhr.responseText.includes("hx-swap-oob")) return; // it says itself what is wrong
+    if (elt.id === "poll" || (xhr.responseText.includes("hx-swap-oob") && !whole(xhr))) return; // it says itself what is wrong
     toast(xhr.status === 403 ? "The server refused this. Reload the page and try once more; what you typed is kept." : `The server answered ${xhr.status}. Look at the page again before you repeat it.`, { stop: true, link: { href: location.href, text: "Reload" } });
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) document.addEventListener(name, (event) => {
@@ -301,7 +305,7 @@
     }
     if (event.key === "Escape") { const menu = $("details.menu[open]"); if (menu) { menu.open = false; $("summary", menu).focus(); } return; }
     if (event.metaKey || event.ctrlKey || event.altKey || keys?.checked === false || help?.open) return;
-    if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.target.isContentEditable) return;
+    if (event.target.matches?.("textarea, select, [contenteditable], input:not([type=checkbox], [type=radio])")) return;
     if (going && Date.now() - going < 1500) { going = 0; const link = $(`.rail [data-go="${CSS.escape(event.key)}"]`); if (link) { event.preventDefault(); link.click(); } return; }
     const deeds = {
       g: () => { going = Date.now(); },
