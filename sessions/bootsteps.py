@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 from celery import bootsteps, signals
 from django.conf import settings
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from sessions.engine import process, runner, sweep
 from sessions.engine.process import Process
@@ -95,9 +95,10 @@ def timekeeper(me: Process, ended: threading.Event, pool: Any) -> None:
             if failing:
                 log.info("timekeeper_recovered")
             failing = False
-        except Exception as error:  # noqa: BLE001 - the loop outlives whatever the database does
+        except Exception as error:
             if not failing:
-                log.warning("timekeeper_failed", error=type(error).__name__)
+                away = isinstance(error, OperationalError | InterfaceError)
+                log.warning("timekeeper_failed", error=type(error).__name__, exc_info=not away)
             failing = True
         finally:
             connection.close()

@@ -89,7 +89,7 @@ def unmatched() -> int:
 
 
 FORGOTTEN = """/* sweep.forgotten: index session_claim */
-SELECT count(*) FROM (SELECT 1 FROM agent_sessions_session WHERE state IN ('queued', 'resumable') LIMIT %s) AS some"""
+SELECT count(*) FROM (SELECT 1 FROM agent_sessions_session WHERE state IN ('queued', 'resumable') LIMIT %s) AS few"""
 
 
 def forgotten(limit: int) -> int:

@@ -146,7 +146,7 @@ def test_a_worker_that_lost_the_session_writes_nothing_but_a_note(start, worker,
     toolset.ACTS["once"] = lambda _: store.cancel(session.pk, alice_actor, "stop it") or "too late"
     work(worker)
     assert state(session) == "cancelled"
-    tool, status, result = results(session)[0]
+    _tool, status, result = results(session)[0]
     assert status == "cancelled" and "may have had effects" in str(result)
     assert journal(session)[-1] == "result.late"
     memory = Memory.load(session.pk)

@@ -90,7 +90,7 @@ def test_a_question_nobody_answers_times_out_and_the_agent_goes_on(start, worker
     assert sweep.expire(now=late) == 1
     assert state(session) == "resumable"
     work(worker)
-    tool, status, text = results(session)[0]
+    _tool, status, text = results(session)[0]
     assert status == "timed_out" and loads(text)["timed_out"] is True
     with pytest.raises(AlreadyAnswered, match="too late"):
         answer(alice_actor, session, "a long reply", wait=str(wait.pk))

@@ -32,6 +32,9 @@ LEFT JOIN agent_sessions_parkedstate p ON p.session_id = s.id
 WHERE s.state IN ('queued', 'resumable') AND s.priority = %s AND s.workspace_id {turn} %s
 ORDER BY s.workspace_id, s.ready_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED"""
 
+ANY = """/* store.claim_any: index session_claim; which priority has work at all */
+SELECT priority FROM agent_sessions_session WHERE state IN ('queued', 'resumable') ORDER BY priority {order} LIMIT 1"""
+
 TAKE = """/* store.claim */
 UPDATE agent_sessions_session SET state = 'running', worker = %s, fence = fence + 1, claimed_at = clock_timestamp(),
     pause_requested = false, seq = seq + 1
@@ -69,10 +72,14 @@ def claim(worker: UUID) -> Claim | None:
 
 
 def _claim_one(worker: UUID) -> Claim | Locked | None:
-    priorities = Priority.ALL if next(_turns) % 4 else Priority.ALL[::-1]
+    from_the_top = next(_turns) % 4 != 0
+    first = fetch_one(ANY.format(order="ASC" if from_the_top else "DESC"))
+    if first is None:
+        return None
+    priorities = Priority.ALL if from_the_top else Priority.ALL[::-1]
     with transaction.atomic():
         row = None
-        for priority, turn in itertools.product(priorities, (">", "<=")):
+        for priority, turn in itertools.product(priorities[priorities.index(first[0]) :], (">", "<=")):
             after = _last_workspace.get(priority, _FIRST)
             row = fetch_one(CANDIDATE.format(turn=turn), [priority, after])
             if row is not None:

@@ -8,7 +8,7 @@ from django.db import transaction
 from sessions.engine.journal import Entry
 from sessions.engine.lease import Lease
 from sessions.engine.sql import execute, fetch, fetch_one
-from sessions.engine.store.rows import RUNNING_MS, Locked, fenced, lock, write
+from sessions.engine.store.rows import RUNNING_MS, Locked, hold, lock, write
 from sessions.states import ENDED, Outcome, State
 from workspaces.actors import SYSTEM, Actor
 from workspaces.values import canonical
@@ -90,7 +90,7 @@ STEERS = "/* store.finish */ SELECT 1 FROM agent_sessions_steer WHERE session_id
 def finish(lease: Lease, output: str) -> bool:
     """Complete the session with *output*. False: refused, a message came for the next turn. Raises LeaseLost."""
     with transaction.atomic():
-        fenced(lease, [])
+        hold(lease)
         # Under the lock that `steer` takes too: a message is in time for this look, or its sender is told it ended.
         if fetch_one(STEERS, [lease.session]) is not None:
             return False
@@ -101,7 +101,7 @@ def finish(lease: Lease, output: str) -> bool:
 def fail(lease: Lease, code: str, message: str) -> None:
     """End the session as failed with a code and a sentence for people. Raises LeaseLost."""
     with transaction.atomic():
-        fenced(lease, [])
+        hold(lease)
         settle(lock(lease.session), State.FAILED, SYSTEM, message, Outcome.CANCELLED, code=code)
 
 

@@ -19,7 +19,7 @@ from sessions.engine.lease import Lease
 from sessions.engine.sql import execute, fetch
 from sessions.engine.store.attention import KEEP
 from sessions.engine.store.early import take_early
-from sessions.engine.store.rows import RUNNING_MS, fenced, goes_on, untaken
+from sessions.engine.store.rows import RUNNING_MS, fenced, goes_on, hold, untaken
 from workspaces.ids import new_id
 from workspaces.values import canonical
 
@@ -66,7 +66,7 @@ WHERE id = ANY(%s) AND result IS NULL"""
 def open_waits(lease: Lease, waits: Sequence[NewWait]) -> None:
     """Open *waits* and leave the session running. Raises LeaseLost."""
     with transaction.atomic():
-        fenced(lease, [])  # the session's lock first
+        hold(lease)
         fenced(lease, _insert(lease, waits))
 
 
@@ -97,7 +97,7 @@ def park(lease: Lease, frontier: Frontier, opens: Sequence[NewWait] = ()) -> boo
     """
     assert all(w.since is None for w in opens)
     with transaction.atomic():
-        fenced(lease, [])
+        hold(lease)
         entries = _insert(lease, opens) if opens else []
         waits = untaken(lease.session)
         if keyed := [w for w in waits if w.outcome is None and w.since is not None]:

@@ -11,7 +11,7 @@ from django.db import transaction
 from sessions.engine.journal import Entry
 from sessions.engine.lease import Lease, Paused
 from sessions.engine.sql import execute, fetch, fetch_one
-from sessions.engine.store.rows import fenced, lock, write
+from sessions.engine.store.rows import fenced, hold, lock, write
 from sessions.states import CallStatus
 from workspaces.ids import new_id
 from workspaces.values import canonical
@@ -71,7 +71,7 @@ def take_steers(lease: Lease, frame: UUID, n: int, turn: int) -> list[str]:
     with transaction.atomic():
         if fetch_one(ANY_STEER, [lease.session]) is None:
             return []
-        fenced(lease, [])  # the session's lock first, then its messages
+        hold(lease)
         taken = sorted(fetch(TAKE_STEERS, [lease.session]))
         fenced(lease, [Entry("message.taken", {"message": str(row[0])}) for row in taken])
         for number, (_, text) in enumerate(taken, n):
@@ -128,7 +128,7 @@ def record_results(lease: Lease, results: Sequence[Result], *, again: bool = Fal
     """
     with transaction.atomic():
         if again:
-            fenced(lease, [])
+            hold(lease)
             unwritten = {row[0] for row in fetch(UNWRITTEN, [[r.call for r in results]])}
             results = [r for r in results if r.call in unwritten]
         entries = [Entry(f"call.{r.status}", {"call": str(r.call), "tool": r.tool}) for r in results]

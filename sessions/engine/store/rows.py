@@ -76,6 +76,17 @@ def fenced(lease: Lease, entries: Sequence[Entry], assignments: str = "", **para
     journal.append(lease.session, lease.workspace, row[0], entries)
 
 
+HOLD = """/* store.hold: the session's lock for its holder, without a new version of the row */
+SELECT seq FROM agent_sessions_session
+WHERE id = %(session)s AND worker = %(worker)s AND fence = %(fence)s AND state = 'running' FOR NO KEY UPDATE"""
+
+
+def hold(lease: Lease) -> None:
+    """Lock the session for its holder before its waits and calls are looked at. Raises LeaseLost."""
+    if fetch_one(HOLD, lease.params()) is None:
+        raise LeaseLost
+
+
 UNTAKEN = """/* store.untaken: waits whose outcome the driver has not used */
 SELECT id, frame, wakes, outcome, event_key, since, kind, call FROM agent_sessions_yield
 WHERE session_id = %s AND taken_at IS NULL"""

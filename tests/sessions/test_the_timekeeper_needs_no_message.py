@@ -1,0 +1,75 @@
+"""What heals without a message: the timekeeper's duties, on real rows, and its way into the pool."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sessions import bootsteps
+from sessions.engine import store, sweep
+from sessions.engine.process import Process
+from sessions.models import Session, Worker
+from tests.sessions.conftest import call, state
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Pool:
+    """A pool like Celery's threads pool, as far as the timekeeper uses it."""
+
+    def __init__(self):
+        self.threads = ThreadPoolExecutor(2)
+
+    def apply_async(self, act, arguments):
+        self.threads.submit(act, *arguments)
+
+
+def test_a_session_whose_hint_was_lost_is_found_and_driven(start, worker, monkeypatch):
+    monkeypatch.setattr(bootsteps, "TICK_SECONDS", 0.02)
+    session = start([{"calls": [call("once")]}, {"say": "ok"}])
+    ended, pool = threading.Event(), Pool()
+    keeper = threading.Thread(target=bootsteps.timekeeper, args=(worker, ended, pool))
+    keeper.start()
+    try:
+        for _ in range(500):
+            if state(session) == "completed":
+                break
+            ended.wait(0.02)
+    finally:
+        ended.set()
+        keeper.join(10)
+        pool.threads.shutdown()
+    assert state(session) == "completed"
+
+
+def test_every_duty_runs_on_an_empty_database(worker):
+    sweep.once(worker)
+    assert sweep.forgotten(8) == 0
+
+
+def test_the_claimable_are_counted_only_as_far_as_there_are_slots(start, worker):
+    for _ in range(3):
+        start([{"say": "ok"}])
+    assert (sweep.forgotten(2), sweep.forgotten(8)) == (2, 3)
+
+
+def test_a_session_no_thread_drives_is_given_back(start, worker):
+    session = start([{"say": "ok"}])
+    store.claim(worker.boot_id)
+    assert sweep.orphans(worker) == 0  # just claimed: its thread may be about to begin
+    Session.objects.filter(pk=session.pk).update(claimed_at="2020-01-01T00:00:00Z")
+    with worker.driving(session.pk):
+        assert sweep.orphans(worker) == 0
+    assert sweep.orphans(worker) == 1
+    row = Session.objects.get(pk=session.pk)
+    assert (row.state, row.attempts) == ("resumable", 1)
+
+
+def test_a_worker_whose_process_is_gone_is_reclaimed_before_its_lease_ends(start, worker):
+    session = start([{"say": "ok"}])
+    store.claim(worker.boot_id)
+    sweep.reclaim(Process(1))
+    assert state(session) == "running"
+    Worker.objects.filter(pk=worker.boot_id).update(pid_started="1")
+    sweep.reclaim(Process(1))
+    assert state(session) == "resumable"
