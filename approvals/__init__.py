@@ -1,1 +1,4 @@
-"""Approvals: a feature on top of sessions. Empty for now; it may import sessions and workspaces and nobody imports it."""
+"""Approvals: a feature on top of sessions. Empty for now.
+
+May import sessions and workspaces; nobody imports it, config reaches it by dotted paths.
+"""

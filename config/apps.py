@@ -1,4 +1,4 @@
-"""Makes the composition an installed app, so that Django finds its commands and every process its Celery application."""
+"""Makes the composition an installed app: Django finds its commands, every process its Celery application."""
 
 from django.apps import AppConfig
 

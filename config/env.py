@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from config.launch import places
@@ -83,7 +84,7 @@ def secret_key() -> str:
         DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Written aside and linked, so that two first starts agree on one key and nobody reads half of it.
         aside = path.with_name(f"secret_key.{os.getpid()}")
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(secrets.token_urlsafe(64))
         try:
             os.link(aside, path)
@@ -98,7 +99,7 @@ def database() -> dict[str, object]:
     """The parts of DATABASE_URL that Django wants: a libpq address, its further parameters as options."""
     try:
         parts = conninfo_to_dict(DATABASE_URL)
-    except Exception as error:
+    except ProgrammingError as error:
         raise ImproperlyConfigured(f"DATABASE_URL is no Postgres address: {error}") from None
     named = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     return {

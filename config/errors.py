@@ -85,9 +85,7 @@ def outage(request: HttpRequest, error: BaseException) -> HttpResponse:
     """The answer while the database or the broker is away: 503, and what that means for the asker."""
     what = "broker" if isinstance(error, redis.RedisError) else "database"
     message = f"The {what} doesn't answer at the moment. What was recorded before is safe."
-    response = (
-        plain_problem(503, "unavailable", message) if wants_json(request) else page(request, 503, message)
-    )
+    response = plain_problem(503, "unavailable", message) if wants_json(request) else page(request, 503, message)
     response["Retry-After"] = "5"
     return response
 

@@ -43,8 +43,8 @@ class BodyLimitMiddleware:
         except ValueError:
             return respond(request, Invalid("Content-Length is no number."))
         if length > limit:
-            most = f"{limit / 2**20:.0f} MiB"
-            return respond(request, TooLarge(f"What was sent has {length / 2**20:,.1f} MiB; at most {most} are accepted."))
+            sent, most = f"{length / 2**20:,.1f} MiB", f"{limit / 2**20:.0f} MiB"
+            return respond(request, TooLarge(f"What was sent has {sent}; at most {most} are accepted."))
         return self.get_response(request)
 
 

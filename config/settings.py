@@ -268,7 +268,7 @@ LANGUAGE_CODE = "en"
 LOGGING = logging_config(env.LOG_LEVEL, env.LOG_FORMAT)
 DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line per request is enough
 
-# --- Layby: what may be plugged in, by dotted path (see README, "Where to put what") ------------------------------------
+# --- Layby: what may be plugged in, by dotted path (README: "Where to put what") ------------------------------------
 
 DRIVERS = {"agent": "sessions.drivers.agent.AgentDriver"}
 GATES: list[str] = []

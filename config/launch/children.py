@@ -73,7 +73,7 @@ def spawn(
         stdout=output,
         stderr=subprocess.STDOUT if output is not None else None,
         start_new_session=True,
-        preexec_fn=_in_child(death_signal, os.getpid()),  # noqa: PLW1509 - we have one thread, see above
+        preexec_fn=_in_child(death_signal, os.getpid()),  # one thread here, see above
         **user,  # type: ignore[arg-type]
     )
 

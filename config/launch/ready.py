@@ -47,7 +47,8 @@ def login_page(standing: Standing) -> str:
 def worker_heartbeat(standing: Standing) -> str:
     """Whether one of our worker processes has said in the database that it lives."""
     statement = (
-        "SELECT count(*) FROM agent_sessions_worker WHERE host = %s AND pid = ANY(%s) AND alive_until > clock_timestamp()"
+        "SELECT count(*) FROM agent_sessions_worker"
+        " WHERE host = %s AND pid = ANY(%s) AND alive_until > clock_timestamp()"
     )
     try:
         with psycopg.connect(standing.database_url, connect_timeout=5) as connection:

@@ -187,8 +187,8 @@ class Use:
             if time.monotonic() > ends:
                 holder = self.lock.holder()
                 raise LaunchError(
-                    f"`manage.py {holder.get('command', '')}` (process {holder.get('pid', '?')}) holds {self.data}, but its"
-                    " services don't answer."
+                    f"`manage.py {holder.get('command', '')}` (process {holder.get('pid', '?')}) holds {self.data},"
+                    " but its services don't answer."
                 )
             time.sleep(0.1)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
-from config.launch import folders, places
+from config.launch import folders
 from config.launch.children import LaunchError, clean_environment, processes_in, spawn
 
 START_SECONDS = 20.0
@@ -94,9 +94,8 @@ class Valkey:
         import redis
 
         try:
-            with redis.Redis(
-                unix_socket_path=str(self.sockets / "valkey.sock"), socket_connect_timeout=1, socket_timeout=1, retry=None
-            ) as client:
+            path = str(self.sockets / "valkey.sock")
+            with redis.Redis(unix_socket_path=path, socket_connect_timeout=1, socket_timeout=1, retry=None) as client:
                 return bool(client.ping())
         except (redis.RedisError, OSError):
             return False

@@ -15,7 +15,8 @@ class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
         with connection.cursor() as cursor:
-            cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0")
+            for limit in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
+                cursor.execute(f"SET {limit} = 0")
             cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
         try:
             super().handle(*args, **options)
