@@ -76,7 +76,7 @@ class AgentDriver:
             request = self._request(run, definition, box)
             run.before_model_call()
             reply = request_with_retries(
-                request, run.limits.provider_retries or 0, run.wait, partial(self._retried, run)
+                request, run.limits.provider_retries, run.wait, partial(self._retried, run)
             )
         except ProviderError as error:
             if error.failure == "context_too_long":
