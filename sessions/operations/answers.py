@@ -23,7 +23,7 @@ MAX_ANSWER = 1024 * 1024
 def find_wait(session: Session, kinds: frozenset[str], wait: str | None = None, call: str | None = None) -> Yield:
     """The wait an answer is meant for: by its id, by its call's id, or the only open one of *kinds*.
 
-    Raises NotFound, AmbiguousWait (with the ids), NotWaiting, WrongKind.
+    Raises NotFound, AmbiguousWait (with the ids), NotWaiting, Ended, SuspensionExpired, WrongKind, Invalid.
     """
     if wait is not None or call is not None:
         id_ = parse_id(str(wait if wait is not None else call))
@@ -33,6 +33,8 @@ def find_wait(session: Session, kinds: frozenset[str], wait: str | None = None, 
             found = (mine.filter(pk=id_) if wait is not None else mine.filter(call=id_).order_by("-opened_at")).first()
         if found is None:
             raise NotFound("There is no such wait in this session.")
+        if wait is not None and call is not None and found.call != parse_id(str(call)):
+            raise Invalid("yield and tool_call_id name different waits: give one of them.")
         if found.kind not in kinds:
             raise WrongKind(f"This wait is of kind {found.kind} and takes another kind of answer.")
         return found
@@ -40,6 +42,8 @@ def find_wait(session: Session, kinds: frozenset[str], wait: str | None = None, 
         Yield.objects.filter(session=session, outcome__isnull=True, kind__in=kinds).order_by("opened_at", "pk")
     )
     if not waits:
+        if session.state == State.ABANDONED:
+            raise SuspensionExpired()  # only a deadline abandons
         if session.state in ENDED:
             raise ended_error(State(session.state))
         raise NotWaiting()
@@ -94,12 +98,15 @@ def settle_unknown(
 ) -> Yield:
     """Say how a call ended whose worker died in its body: succeeded or failed with a result, or run it again.
 
-    Raises Invalid, NotFound, WrongKind, AlreadyAnswered, Ended.
+    An operator may; an approver if the call was gated. Raises Forbidden, Invalid, NotFound, WrongKind,
+    AlreadyAnswered, Ended.
     """
     access.require(actor, session.workspace, Need.OPERATE)
     found = _any(session, wait)
     if found.kind != "unknown_outcome":
         raise WrongKind(f"This wait is of kind {found.kind}: only an unknown outcome is settled.")
+    if Yield.objects.filter(call=found.call, phase="gate").exists():
+        access.require(actor, session.workspace, Need.DECIDE)  # what was approved once is settled by who may approve
     if outcome not in SETTLED:
         raise Invalid(f"outcome: one of {', '.join(SETTLED)} is expected.")
     require_clean([result, reason], "result")

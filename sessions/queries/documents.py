@@ -147,6 +147,11 @@ def session_document(session: Session) -> dict[str, Any]:
     return session_documents([session])[0] | {"input": text.input, "metadata": loaded(text.metadata, {})}
 
 
+def document_by_id(id_: UUID) -> dict[str, Any]:
+    """The document of a session as it is now; the caller knows that it is there. Three statements."""
+    return session_document(Session.objects.select_related("text", "version__agent").get(pk=id_))
+
+
 def session_documents(sessions: Sequence[Session]) -> list[dict[str, Any]]:
     """The documents of *sessions* (fetched with `text` and `version__agent`), without input and metadata.
 

@@ -11,7 +11,7 @@ from sessions.queries.paging import Page, bounded, cursor_of, parts_of
 from workspaces.errors import Invalid
 from workspaces.ids import parse_id
 
-__all__ = ["all_waits", "closed_waits", "open_questions", "open_waits", "pending_document", "wait_page"]
+__all__ = ["all_waits", "closed_waits", "open_questions", "open_waits", "pending_document", "state_now", "wait_page"]
 
 
 def open_waits(session: Session) -> list[dict[str, Any]]:
@@ -72,6 +72,6 @@ def pending_document(wait: Yield) -> dict[str, Any]:
     }
 
 
-def wait_state(session_id: UUID) -> str:
+def state_now(session_id: UUID) -> str:
     """The session's state at this moment. One statement."""
     return str(Session.objects.values_list("state", flat=True).get(pk=session_id))
