@@ -111,6 +111,7 @@
   function handBack(id, text) { // the question is gone and this was never sent
     if (!text) return;
     forget(id);
+    if (document.getElementById(`unsent-${id}`)) return; // the server says so, with the same text
     const words = document.createElement("pre");
     words.textContent = text;
     toast("That question is closed. What you typed was not sent; here it is:", { into: "#unsent", more: words });
