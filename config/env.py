@@ -22,9 +22,19 @@ _env = environ.Env()
 
 
 def _number(name: str, default: float, least: float, most: float) -> float:
-    value: float = _env.float(name, default=default)
+    try:
+        value: float = _env.float(name, default=default)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {os.environ[name]!r}; it has to be a number.") from None
     if not least <= value <= most:
         raise ImproperlyConfigured(f"{name} is {value:g}; it has to be between {least:g} and {most:g}.")
+    return value
+
+
+def _one_of(name: str, default: str, *others: str) -> str:
+    value: str = _env.str(name, default=default)
+    if value not in (default, *others):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it has to be one of {', '.join((default, *others))}.")
     return value
 
 
@@ -57,8 +67,8 @@ REDIS_URL: str = _env.str("REDIS_URL", default="") or places.redis_url(places.so
 
 ADMIN_PASSWORD: str = _env.str("LAYBY_ADMIN_PASSWORD", default="")
 METRICS_TOKEN: str = _env.str("LAYBY_METRICS_TOKEN", default="")
-LOG_LEVEL: str = _env.str("LAYBY_LOG_LEVEL", default="INFO").upper()
-LOG_FORMAT: str = _env.str("LAYBY_LOG_FORMAT", default="auto")
+LOG_LEVEL: str = _one_of("LAYBY_LOG_LEVEL", "INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL")
+LOG_FORMAT: str = _one_of("LAYBY_LOG_FORMAT", "auto", "json", "console")
 YIELD_TIMEOUT_CAP_SECONDS = _number("YIELD_TIMEOUT_CAP_SECONDS", 3600, 1, 30 * 86400)
 LEASE_SECONDS = _number("LAYBY_LEASE_SECONDS", 30, 0.5, 600)
 HEARTBEAT_SECONDS = _number("LAYBY_HEARTBEAT_SECONDS", 10, 0.1, 200)

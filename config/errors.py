@@ -63,7 +63,7 @@ def page(request: HttpRequest, status: int, message: str, hint: str = "", **more
     context = {"status": status, "title": title, "message": message, "hint": hint or HINTS.get(status, ""), **more}
     template = "components/error.html" if htmx else "error.html"
     try:
-        body = render_to_string(template, context, request=request)
+        body: str = render_to_string(template, context, request=request)
     except TemplateDoesNotExist:
         body = _bare(context)
     except Exception:  # noqa: BLE001 - the page of an error must not be a second error (the database may be gone)

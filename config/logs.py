@@ -80,10 +80,8 @@ def _process_name(logger: Any, method: str, entry: Entry) -> Entry:
 def logging_config(level: str, form: str) -> dict[str, Any]:
     """The dictConfig of this process; configures structlog on the way.
 
-    *form* is `json`, `console` or `auto` (console on a terminal, else JSON). Raises ValueError for another one.
+    *form* is `json`, `console` or `auto` (console on a terminal, else JSON).
     """
-    if form not in ("auto", "json", "console"):
-        raise ValueError(f"LAYBY_LOG_FORMAT is {form!r}; it has to be auto, json or console.")
     for_people = form == "console" or (form == "auto" and sys.stderr.isatty())
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
@@ -110,7 +108,7 @@ def logging_config(level: str, form: str) -> dict[str, Any]:
         if for_people
         else structlog.processors.JSONRenderer()
     )
-    quiet = {"level": max(logging.WARNING, logging.getLevelName(level) if level in logging._nameToLevel else 0)}
+    quiet = {"level": max(logging.WARNING, logging.getLevelNamesMapping()[level])}
     return {
         "version": 1,
         "disable_existing_loggers": False,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import structlog
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
-from django.http.multipartparser import MultiPartParserError, TooManyFilesSent
+from django.http.multipartparser import MultiPartParserError
 
 from config.errors import OUTAGES, outage, respond
 from workspaces.errors import Invalid, LaybyError, TooLarge
@@ -60,7 +60,7 @@ class ErrorMiddleware:
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         if isinstance(exception, LaybyError):
             return respond(request, exception)
-        if isinstance(exception, RequestDataTooBig | TooManyFilesSent):
+        if isinstance(exception, RequestDataTooBig | TooManyFilesSent | TooManyFieldsSent):
             return respond(request, TooLarge())
         if isinstance(exception, OUTAGES):
             logger.warning("outage", error=str(exception), path=request.path)

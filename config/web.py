@@ -40,7 +40,7 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802 - Twisted's name
         super().gotLength(0 if length is not None and length > MOST_BYTES else length)
-        self.content = BoundedBody(self.content, length)
+        self.content: Any = BoundedBody(self.content, length)
         self._parsePOSTFormSubmission = False  # Twisted would hold it twice; Django parses forms
 
     def process(self) -> Any:

@@ -64,7 +64,6 @@ def spawn(
 
     *output* takes both its standard output and error; None leaves them ours. Raises OSError if it can't be run.
     """
-    user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": ()} if account else {}
     return subprocess.Popen(
         [str(part) for part in argv],
         cwd=cwd,
@@ -74,7 +73,9 @@ def spawn(
         stderr=subprocess.STDOUT if output is not None else None,
         start_new_session=True,
         preexec_fn=_in_child(death_signal, os.getpid()),  # one thread here, see above
-        **user,  # type: ignore[arg-type]
+        user=account.pw_uid if account else None,
+        group=account.pw_gid if account else None,
+        extra_groups=() if account else None,
     )
 
 

@@ -36,6 +36,7 @@ def run(argv: Sequence[str]) -> None:
     if name in ("up", "bench"):
         _settle(argv[2:])
     try:
+        _sane()
         if name in WITHOUT or {"--help", "-h"} & set(argv) or _external():
             _execute(argv)
         else:
@@ -45,6 +46,15 @@ def run(argv: Sequence[str]) -> None:
                 _execute(argv)
     except LaunchError as error:
         sys.exit(str(error))
+
+
+def _sane() -> None:
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        import config.env  # noqa: F401 - it looks at every value of the environment
+    except ImproperlyConfigured as error:
+        raise LaunchError(str(error)) from None
 
 
 def _external() -> bool:

@@ -60,7 +60,6 @@ def sockets(data: Path, account: pwd.struct_passwd | None) -> Path:
 
 
 def _runs(program: Path, account: pwd.struct_passwd | None) -> bool:
-    user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": ()} if account else {}
     try:
         done = subprocess.run(
             [str(program), "--version"],
@@ -71,7 +70,9 @@ def _runs(program: Path, account: pwd.struct_passwd | None) -> bool:
             stderr=subprocess.DEVNULL,
             timeout=30,
             check=False,
-            **user,  # type: ignore[call-overload]
+            user=account.pw_uid if account else None,
+            group=account.pw_gid if account else None,
+            extra_groups=() if account else None,
         )
     except OSError:
         return False

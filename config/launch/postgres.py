@@ -108,7 +108,6 @@ class Postgres:
         return "/proc/self/cwd" if self.account and LINUX else str(folder)
 
     def _run(self, argv: list[str], cwd: Path) -> str:
-        user = {"user": self.account.pw_uid, "group": self.account.pw_gid, "extra_groups": ()} if self.account else {}
         done = subprocess.run(
             [str(self.programs / argv[0]), *argv[1:]],
             cwd=cwd,
@@ -118,7 +117,9 @@ class Postgres:
             text=True,
             timeout=300,
             check=False,
-            **user,  # type: ignore[call-overload]
+            user=self.account.pw_uid if self.account else None,
+            group=self.account.pw_gid if self.account else None,
+            extra_groups=() if self.account else None,
         )
         if done.returncode:
             raise LaunchError(f"{argv[0]} failed: {(done.stderr or done.stdout).strip()[-2000:]}")

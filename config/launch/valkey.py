@@ -91,13 +91,16 @@ class Valkey:
 
     def ready(self) -> bool:
         """Whether it answers a ping (while it reads its append file it does not)."""
-        import redis
+        from redis import Redis, RedisError
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
 
+        once = Retry(NoBackoff(), 0)
         try:
             path = str(self.sockets / "valkey.sock")
-            with redis.Redis(unix_socket_path=path, socket_connect_timeout=1, socket_timeout=1, retry=None) as client:
+            with Redis(unix_socket_path=path, socket_connect_timeout=1, socket_timeout=1, retry=once) as client:
                 return bool(client.ping())
-        except (redis.RedisError, OSError):
+        except (RedisError, OSError):
             return False
 
     def forget(self) -> bool:

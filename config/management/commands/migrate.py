@@ -23,4 +23,4 @@ class Command(migrate.Command):
         finally:
             # The connection goes, not back to the pool: its lock and its limits go with it.
             connection.close()
-            connection.close_pool()
+            connection.close_pool()  # type: ignore[attr-defined]
