@@ -109,8 +109,8 @@
   }
   const forget = (id) => store("sessionStorage")?.removeItem(`draft:${id}`);
   function handBack(id, text) { // the question is gone and this was never sent
-    if (!text) return;
     forget(id);
+    if (!text || document.getElementById(`unsent-${id}`)) return; // the server has said it already
     if (document.getElementById(`unsent-${id}`)) return; // the server says so, with the same text
     const words = document.createElement("pre");
     words.textContent = text;
@@ -145,7 +145,7 @@
   document.addEventListener("htmx:oobBeforeSwap", (event) => {
     const { target, fragment } = event.detail;
     if (!target?.dataset?.upsert || !window.Idiomorph) return;
-    const came = fragment.children.length === 1 && fragment.firstElementChild.tagName === target.tagName ? fragment.firstElementChild : fragment;
+    const came = fragment.firstElementChild?.id === target.id ? fragment.firstElementChild : fragment; // htmx gives the list or what is in it
     const fresh_ = [];
     for (const entry of [...came.children]) {
       const there = entry.id && document.getElementById(entry.id);
