@@ -66,7 +66,10 @@ def session_page(
         for state in wanted
         for found in _searched(narrowed, q)
     ]
-    ids = [row["pk"] for row in parts[0].union(*parts[1:]).order_by(order)[: limit + 1]] if parts else []
+    if not parts:
+        return Page([])
+    joined = parts[0].union(*parts[1:]).order_by(order)[: limit + 1] if len(parts) > 1 else parts[0]
+    ids = [row["pk"] for row in joined]
     more, ids = len(ids) > limit, ids[:limit]
     if back:
         ids.reverse()
@@ -143,6 +146,6 @@ def _place(cursor: str | None) -> tuple[bool, UUID | None]:
         return False, None
     direction, text = parts_of(cursor, str, str)
     place = parse_id(text)
-    if direction not in "+-" or place is None:
+    if direction not in ("+", "-") or place is None:
         raise Invalid("cursor: this is not a cursor of this list. Start without one.")
     return direction == "+", place
