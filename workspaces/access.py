@@ -9,6 +9,7 @@ from uuid import UUID
 
 from workspaces.actors import Actor
 from workspaces.errors import Forbidden, NotFound
+from workspaces.ids import parse_id
 from workspaces.models import ApiToken, Membership, User, Workspace
 from workspaces.roles import Need, Role, allows
 
@@ -75,6 +76,24 @@ def admit(actor: Actor, slug: str, need: Need = Need.READ) -> tuple[Workspace, R
 def access_workspace(actor: Actor, slug: str, need: Need = Need.READ) -> Workspace:
     """The workspace *slug* if *actor* may do *need* there. Raises NotFound (foreign or missing) or Forbidden."""
     return admit(actor, slug, need)[0]
+
+
+def access_member(workspace: Workspace, username: str) -> Membership:
+    """The membership of *username* in *workspace*. Raises NotFound for a stranger as for nobody."""
+    found = Membership.objects.select_related("user").filter(workspace=workspace, user__username__iexact=username)
+    membership = found.first()
+    if membership is None:
+        raise NotFound("There is no such member.")
+    return membership
+
+
+def access_token(workspace: Workspace, token_id: str) -> ApiToken:
+    """The token *token_id* of *workspace*. Raises NotFound for a foreign one as for a missing one."""
+    key = parse_id(token_id)
+    token = ApiToken.objects.filter(pk=key, workspace=workspace).first() if key else None
+    if token is None:
+        raise NotFound("There is no such token.")
+    return token
 
 
 def access_token_workspace(actor: Actor, need: Need = Need.READ) -> Workspace:

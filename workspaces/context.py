@@ -14,8 +14,8 @@ from workspaces.roles import Need, Role, allows
 
 
 def console(request: HttpRequest) -> dict[str, Any]:
-    """For the templates: `workspace` and `role` (None outside of one), `may.read|operate|decide|administer`, and
-    `memberships`: a list of (workspace, role), by slug."""
+    """For the templates: `workspace` and `role` (None outside of one), `can.read|operate|decide|administer`,
+    `workspaces` (the person's, by slug) and `memberships` (the same as (workspace, role))."""
     workspace: Workspace | None = getattr(request, "workspace", None)
     role: Role | None = getattr(request, "role", None)
 
@@ -26,6 +26,7 @@ def console(request: HttpRequest) -> dict[str, Any]:
     return {
         "workspace": workspace,
         "role": role,
-        "may": {need.value: role is not None and allows(role, need) for need in Need},
+        "can": {need.value: role is not None and allows(role, need) for need in Need},
         "memberships": memberships,
+        "workspaces": lambda: [workspace for workspace, _ in memberships()],
     }

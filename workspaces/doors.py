@@ -31,11 +31,14 @@ def actor_of(request: HttpRequest) -> Actor:
     return Actor.for_user(request.user)
 
 
-def console_view(need: Need = Need.READ, write: Need | None = None) -> Callable[[WorkspaceView], View]:
+def console_view(
+    need: Need = Need.READ, write: Need | None = None, only_post: bool = False
+) -> Callable[[WorkspaceView], View]:
     """Make `view(request, workspace, actor, …)` of a URL with `<slug:slug>` (the workspace's; not passed on).
 
     *need* is asked of every request; *write*, where given, of those that change something (all but GET, HEAD,
-    OPTIONS). A view that asks only READ and names no *write* answers such a request with 405.
+    OPTIONS). A view that asks only READ and names no *write* answers such a request with 405; a view that acts whatever
+    the method wears *only_post* and answers all others with 405, because a GET never decides anything.
 
         @console_view(write=Need.OPERATE)
         def upload(request: HttpRequest, workspace: Workspace, actor: Actor, path: str) -> HttpResponse: ...
@@ -47,6 +50,8 @@ def console_view(need: Need = Need.READ, write: Need | None = None) -> Callable[
     def wear(view: WorkspaceView) -> View:
         @wraps(view)
         def inner(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
+            if only_post and request.method != "POST":
+                return HttpResponseNotAllowed(["POST"])
             needed = need if request.method in SAFE else write or need
             if needed is Need.READ and request.method not in SAFE:
                 return HttpResponseNotAllowed(SAFE)

@@ -6,8 +6,6 @@ when none was given, so it is a plain sentence; `code` is stable, scripts branch
 `message` or `extra`.
 """
 
-# ruff: noqa: N818  (an error is named for what is the case, as Django names its own)
-
 from http import HTTPStatus
 from typing import Any, ClassVar
 

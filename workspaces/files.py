@@ -80,7 +80,7 @@ class WorkspaceFiles:
         with self._folder(parts[:-1]) as handle:
             found = handles.look(handle, parts)
         if found is None:
-            raise NoSuchFile(f"There is no {shown(parts)}.")
+            raise NoSuchFile(f"There is no file {shown(parts)}.")
         return entry_of(parts[-1], parts[:-1], found)
 
     def open_for_read(self, path: str) -> BufferedReader:

@@ -166,7 +166,7 @@ def remove(handle: int, parts: Parts) -> None:
     """Remove the file, link or empty folder at the last of *parts*. Raises OSError ENOTEMPTY for a full folder."""
     found = look(handle, parts)
     if found is None:
-        raise NoSuchFile(f"There is no {shown(parts)}.")
+        raise NoSuchFile(f"There is no file {shown(parts)}.")
     try:
         if stat.S_ISDIR(found.st_mode):
             with folder(handle, parts[-1:]) as inside:
@@ -209,7 +209,7 @@ def refusal_of(found: os.stat_result, parts: Parts) -> PathRefused:
 def _plain(error: OSError, handle: int, name: str, parts: Parts) -> LaybyError | OSError:
     match error.errno:
         case errno.ENOENT:
-            return NoSuchFile(f"There is no {shown(parts)}.")
+            return NoSuchFile(f"There is no file {shown(parts)}.")
         case errno.ELOOP | errno.ENOTDIR | errno.EISDIR | errno.EEXIST | errno.ENXIO:
             with suppress(OSError):
                 found = os.stat(name, dir_fd=handle, follow_symlinks=False)

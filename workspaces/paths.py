@@ -5,8 +5,6 @@ parses is only well formed, `handles` is what keeps it inside. Invariant: no par
 bytes, or holds NUL, `/` or half of a surrogate pair.
 """
 
-# ruff: noqa: N818  (an error is named for what is the case, as Django names its own)
-
 from typing import NoReturn
 
 from workspaces.errors import Conflict, Invalid, LaybyError, NotFound

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from workspaces import operations
+from workspaces.access import access_workspace
 from workspaces.actors import SYSTEM
-from workspaces.errors import LaybyError
-from workspaces.models import Workspace
+from workspaces.errors import LaybyError, NotFound
 from workspaces.roles import Role
 
 
@@ -21,14 +21,14 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="command line")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        workspace = Workspace.objects.filter(slug=options["workspace"]).first()
-        if workspace is None:
-            raise CommandError(f"There is no workspace {options['workspace']}.")
         try:
+            workspace = access_workspace(SYSTEM, options["workspace"])
             # Whoever may run commands here may do everything, so an admin's token is a superuser's.
             _, raw = operations.issue_token(
                 SYSTEM, workspace, options["role"], options["name"], creates_workspaces=options["role"] == Role.ADMIN
             )
+        except NotFound:
+            raise CommandError(f"There is no workspace {options['workspace']}.") from None
         except LaybyError as error:
             raise CommandError(error.message) from None
         self.stdout.write(raw)
