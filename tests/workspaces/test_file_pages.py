@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import AsyncClient
 
 from workspaces.files import WorkspaceFiles
 from workspaces.models import AuditEntry
@@ -215,3 +216,14 @@ def test_what_a_file_says_is_shown_as_text_and_loads_nothing(alices, files):
     assert "&lt;img src=" in page
     assert "<script>x" not in page
     assert 'src="https' not in page
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_download_streams_as_the_server_serves_it(alice, files):
+    files.write("big", b"x" * 300_000)
+    client = AsyncClient()
+    await client.aforce_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    response = await client.get("/w/acme/download/big")
+    pieces = [piece async for piece in response.streaming_content]
+    assert [len(piece) for piece in pieces] == [65536] * 4 + [300_000 - 4 * 65536]
+    assert response.is_async
