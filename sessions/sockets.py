@@ -1,0 +1,125 @@
+"""What a live page is told: whether it may still listen, and what is new since its cursor.
+
+Lives here: the synchronous half of `consumers`, one call per message: access first, then rows, then fragments, the
+same ones as the views render. Invariants: nothing is rendered for a login that ended, a person made inactive, a role
+that was taken; every call asks the database anew; nothing here changes a row.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+
+from sessions.access import access_session
+from sessions.models import Session
+from sessions.present.header import row
+from sessions.queries.lists import rows, session_page
+from sessions.queries.page import needs
+from sessions.views import page
+from workspaces.access import admit
+from workspaces.actors import Actor
+from workspaces.errors import LaybyError
+from workspaces.models import User, Workspace
+from workspaces.roles import Role
+
+
+class SignedOut(LaybyError):
+    """You are signed out."""
+
+    code = "signed_out"
+    status = 401
+
+
+def person_of(key: str | None) -> User:
+    """Whose login the browser session *key* is now. Raises SignedOut: logged out, password changed, made inactive."""
+    request = HttpRequest()
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    user = get_user(request) if key else None
+    if not isinstance(user, User) or not user.is_active:
+        raise SignedOut()
+    return user
+
+
+@dataclass
+class Listener:
+    """One page that listens: whose login, in which workspace. Used by one thread at a time."""
+
+    key: str | None
+    slug: str
+
+    def enter(self) -> tuple[Actor, Workspace, Role]:
+        """Who listens, with their role at this moment. Raises SignedOut, NotFound, Forbidden."""
+        actor = Actor.for_user(person_of(self.key))
+        workspace, role = admit(actor, self.slug)
+        return actor, workspace, role
+
+    def group_of(self) -> Any:
+        """The id whose channel group this page listens to. Raises as `enter`."""
+        raise NotImplementedError
+
+    def news(self, changed: set[str], again: bool) -> tuple[str, bool]:
+        """(the fragments to send, "" for none; whether there is more). *again*: also look at what sent no frame."""
+        raise NotImplementedError
+
+
+@dataclass
+class SessionListener(Listener):
+    """The page of one session. `cursor`: the last journal number it shows; None: it said none."""
+
+    session: str = ""
+    cursor: int | None = None
+    rest: tuple[Role, int] | None = None
+
+    def group_of(self) -> UUID:
+        return self._session()[0].pk
+
+    def _session(self) -> tuple[Session, Role]:
+        actor, workspace, role = self.enter()
+        return access_session(actor, self.session, workspace=workspace), role
+
+    def news(self, changed: set[str], again: bool) -> tuple[str, bool]:
+        session, role = self._session()
+        before = self.rest
+        # What moves without a frame of this session: how much else needs a person, and what this one may do.
+        self.rest = (role, needs(session.workspace) if again or before is None else before[1])
+        if self.cursor is None:
+            self.cursor = session.seq
+        if self.cursor == session.seq and before in (None, self.rest):
+            return "", False
+        context = page.news(session, role, self.cursor)
+        self.cursor, self.rest = context["cursor"], (role, context["needs"])
+        return render_to_string("sessions/_live.html", context), bool(context["behind"])
+
+
+@dataclass
+class ListListener(Listener):
+    """The list of a workspace's sessions."""
+
+    shown: str = ""
+
+    def group_of(self) -> UUID:
+        return self.enter()[1].pk
+
+    def news(self, changed: set[str], again: bool) -> tuple[str, bool]:
+        _, workspace, _ = self.enter()
+        if not again:
+            return self._rendered(workspace, rows([UUID(one) for one in sorted(changed, reverse=True)])), False
+        html = self._rendered(workspace, session_page(workspace).items)
+        if html == self.shown and not changed:
+            return "", False
+        self.shown = html
+        return html, False
+
+    def _rendered(self, workspace: Workspace, documents: Iterable[dict[str, Any]]) -> str:
+        context = {
+            "workspace": workspace,
+            "rows": [row(document) for document in documents],
+            "needs": needs(workspace),
+        }
+        return render_to_string("sessions/_live_rows.html", context)
