@@ -79,6 +79,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "workspaces.context.console",
             ],
         },
     }
@@ -284,6 +285,8 @@ MODEL_PROVIDERS = {
 WORKER_STEPS = ["sessions.bootsteps.Threads"]
 # Called on the first start on an empty database, with a writer of lines and no_demo, in one transaction.
 FIRST_RUN = ["workspaces.operations.first_run", "sessions.operations.demo.first_run"]
+# Where `/` leads in the person's first workspace.
+WORKSPACE_HOME = "sessions:list"
 # What each new workspace has, made in the transaction that makes it: called with the actor and the workspace.
 WORKSPACE_SEEDS = ["sessions.operations.providers.seed"]
 # Asked by `up` until each returns "" (ready) instead of what it waits for.

@@ -12,6 +12,7 @@ from workspaces.values import clean_text
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 4000
+MAX_PARTS = 64  # deeper trees break the tools people use on them
 UNFINISHED = (".layby-", ".part")  # how the names of half-written files begin and end
 
 Parts = tuple[str, ...]
@@ -63,6 +64,8 @@ def parse(path: str) -> Parts:
     if path.startswith("/"):
         _refuse(path, "is absolute; paths are relative to the workspace")
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if len(parts) > MAX_PARTS:
+        _refuse(path, f"is nested deeper than {MAX_PARTS} folders")
     for part in parts:
         if part == "..":
             _refuse(path, "leads upwards with `..`")

@@ -30,10 +30,6 @@ def first_run(*, no_demo: bool) -> list[str]:
     lines: list[str] = []
     with transaction.atomic():
         for path in settings.FIRST_RUN:
-            try:  # TEMP
-                import_string(path)
-            except ModuleNotFoundError:
-                continue
             import_string(path)(lines.append, no_demo)
     return lines
 

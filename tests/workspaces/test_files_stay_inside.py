@@ -253,3 +253,9 @@ def test_a_link_swapped_in_between_check_and_use_never_leads_out(files, home, ou
     assert min(read, written) > 10, (read, written)
     assert names(outside) == ["f", "secret.txt"]
     assert (outside / "f").read_bytes() == SECRET
+
+
+def test_a_path_nested_out_of_reason_is_refused(files):
+    with pytest.raises(PathRefused, match="64"):
+        files.write("a/" * 64 + "x", b"x")
+    files.write("a/" * 63 + "x", b"x")
