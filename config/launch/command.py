@@ -52,7 +52,11 @@ def _sane() -> None:
     from django.core.exceptions import ImproperlyConfigured
 
     try:
-        import config.env  # noqa: F401 - it looks at every value of the environment
+        from config import env  # it looks at every plain value of the environment
+
+        env.database()
+        env.redis(0)
+        env.secret_key()
     except ImproperlyConfigured as error:
         raise LaunchError(str(error)) from None
 

@@ -59,6 +59,12 @@ def sockets(data: Path, account: pwd.struct_passwd | None) -> Path:
     return folder
 
 
+def remove_sockets(data: Path) -> None:
+    """Remove the folder of the sockets of *data*, whose services have ended."""
+    shutil.rmtree(places.socket_folder(data), ignore_errors=True)
+    (data / places.SOCKET_FOLDER_FILE).unlink(missing_ok=True)
+
+
 def _runs(program: Path, account: pwd.struct_passwd | None) -> bool:
     try:
         done = subprocess.run(

@@ -103,6 +103,11 @@ class Services:
         for service, process in self.running:
             stop_process(process, service.stop_signals)
         self.running.clear()
+        self.forget()
+
+    def forget(self) -> None:
+        """Leave nothing outside the data folder, once they have been stopped."""
+        folders.remove_sockets(self.data)
 
 
 def wait_ready(service: Service, process: subprocess.Popen[bytes], say: Say) -> subprocess.Popen[bytes]:

