@@ -1,0 +1,1 @@
+"""Asking models, through the real library, against the strict servers of tests/strict."""
