@@ -73,7 +73,7 @@ def walk(page: Page, slug: str) -> None:
     expect(chip(page)).to_contain_text("Completed")
     expect(page.locator("form.card.ask")).to_have_count(0)
     assert page.url == address and page.evaluate("window.layby_not_reloaded") is True
-    expect(page.locator(".road")).to_contain_text("The file is written.")
+    expect(page.locator("#road")).to_contain_text("The file is written.")
 
     page.get_by_role("navigation").get_by_role("link", name="Files").first.click()
     page.get_by_role("link", name=re.compile("walk")).first.click()
