@@ -61,7 +61,7 @@ def restore(message: TranscriptMessage, req: ModelRequest) -> list[Piece]:
     if isinstance(extra, dict) and extra.get("version") == VERSION and extra.get("from") == _origin(req.provider):
         try:
             return list(_pieces(extra["pieces"], message))
-        except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
+        except (KeyError, TypeError, ValueError, AttributeError):
             pass
     return [message.text, *(CallAt(index) for index in range(len(message.calls)))]
 
@@ -84,7 +84,7 @@ def _unchanged(value: dict[str, Any] | None) -> dict[str, Any] | None:
 def _pieces(stored: list[dict[str, Any]], message: TranscriptMessage) -> Iterator[Piece]:
     at, calls = 0, 0
     for entry in stored:
-        (kind, value) = next(iter(entry.items()))
+        ((kind, value),) = entry.items()
         if kind == "text":
             if at:
                 at += len(SEPARATOR)

@@ -146,9 +146,23 @@ def test_reasoning_of_another_provider_stays_behind(vendor: Vendor) -> None:
         assert "Secret" not in json.dumps(elsewhere.bodies)
 
 
-@pytest.mark.parametrize("extra", [7, [], {}, {"version": 1}, {"version": 9, "pieces": []}, "…"])
-def test_a_foreign_extra_does_no_harm(vendor: Vendor, extra: object) -> None:
+BAD_PIECES = [
+    [{}],
+    [{"text": 1, "call": {}}],
+    [{"text": "1"}],
+    [{"call": 5}],
+    [{"thought": {"content": 5}}],
+    7,
+    [7],
+    [],
+]
+
+
+@pytest.mark.parametrize("extra", [7, [], {}, "…", {"version": 1}, {"version": 9, "pieces": []}, *BAD_PIECES], ids=repr)
+def test_a_foreign_or_broken_extra_does_no_harm(vendor: Vendor, extra: object) -> None:
     with vendor.server([Reply("Hm.", [Call("a__b", {})]), "Done."]) as server:
+        if extra in BAD_PIECES:
+            extra = {"version": 1, "from": f"{vendor.kind} {server.base_url}", "pieces": extra}
         message = replace(answered(vendor.ask(server), "1"), extra=extra)
         assert vendor.ask(server, (*HELLO, message)).text == "Done."
 
