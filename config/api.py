@@ -4,26 +4,28 @@ Lives here: composition only. Invariants: every route needs a bearer token; ever
 the documentation page fetches nothing from other hosts.
 """
 
-from importlib.util import find_spec
 from typing import Any
 
 from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse
-from django.utils.module_loading import import_string
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.security import HttpBearer
 
 from config.errors import plain_problem, respond
+from sessions.api import router as sessions_router
+from workspaces.actors import Actor
+from workspaces.api import router as workspaces_router
 from workspaces.errors import LaybyError
+from workspaces.tokens import authenticate
 
 
 class BearerToken(HttpBearer):
     """`Authorization: Bearer layby_…`; the actor is then `request.auth`."""
 
-    def authenticate(self, request: HttpRequest, token: str) -> Any:
+    def authenticate(self, request: HttpRequest, token: str) -> Actor | None:
         """The Actor that *token* stands for, or None."""
-        return import_string("workspaces.tokens.authenticate")(token)
+        return authenticate(token)
 
 
 def _documentation_policy(view: Any) -> Any:
@@ -71,6 +73,5 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
     return plain_problem(error.status_code, codes.get(error.status_code, "error"), str(error))
 
 
-for _room in ("workspaces", "sessions"):
-    if find_spec(f"{_room}.api"):
-        api.add_router("", import_string(f"{_room}.api.router"))
+api.add_router("", workspaces_router)
+api.add_router("", sessions_router)

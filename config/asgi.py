@@ -1,7 +1,6 @@
 """What the web process serves: Django over HTTP, and one read-only WebSocket for live pages."""
 
 import os
-from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +13,8 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import WebsocketDenier  # noqa: E402
 from django.conf import settings  # noqa: E402
-from django.utils.module_loading import import_string  # noqa: E402
+
+from sessions.consumers import routes  # noqa: E402
 
 
 class SameOrigin:
@@ -41,5 +41,4 @@ def same_origin(origin: str, host: str) -> bool:
     return (f"[{name}]" if ":" in name else name) in settings.LOOPBACK and origin == f"http://{host}"
 
 
-_routes = import_string("sessions.consumers.routes") if find_spec("sessions.consumers") else []
-application = ProtocolTypeRouter({"http": _http, "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(_routes)))})
+application = ProtocolTypeRouter({"http": _http, "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(routes)))})

@@ -7,6 +7,8 @@ RELIABILITY's section 8 is where most of them come from.
 import logging
 from typing import Any
 
+from csp.constants import NONCE
+
 from config import env
 from config.logs import logging_config
 
@@ -241,7 +243,7 @@ X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],
-        "script-src": ["'self'"],
+        "script-src": ["'self'", NONCE],  # a nonce only where a page uses one (the admin's form of clock tasks)
         "style-src": ["'self'"],
         "img-src": ["'self'"],
         "font-src": ["'self'"],

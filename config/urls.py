@@ -1,8 +1,6 @@
 """All routes: the rooms' own, the API, sign-in, the admin site, health. A public route is on the list of
 tests/architecture, everything else needs a login or a token."""
 
-from importlib.util import find_spec
-
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
@@ -26,5 +24,6 @@ urlpatterns = [
     path("api/", api.urls),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
-    *[path("", include(f"{room}.urls")) for room in ("workspaces", "sessions") if find_spec(f"{room}.urls")],
+    path("", include("workspaces.urls")),
+    path("", include("sessions.urls")),
 ]

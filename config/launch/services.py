@@ -78,6 +78,7 @@ class Services:
         urls = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if os.environ.get(name)}
         if len(urls) == 2:
             return urls
+        self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         account = service_account()
         sockets = folders.sockets(self.data, account)
         wanted: list[Service] = []

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from csp.constants import NONCE
 
 from config import env
 from tests.stack import ROOT
@@ -129,6 +130,7 @@ def test_the_policy_allows_nothing_inline_and_nobody_else() -> None:
 
     directives = current.CONTENT_SECURITY_POLICY["DIRECTIVES"]
     assert directives["default-src"] == ["'none'"]
-    for name in ("script-src", "style-src", "img-src", "font-src", "connect-src", "form-action"):
+    assert directives["script-src"] == ["'self'", NONCE]
+    for name in ("style-src", "img-src", "font-src", "connect-src", "form-action"):
         assert directives[name] == ["'self'"]
     assert (directives["base-uri"], directives["frame-ancestors"]) == (["'none'"], ["'none'"])
