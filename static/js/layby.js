@@ -264,7 +264,7 @@
     const tab = event.target.closest("[data-tabs] a");
     if (tab) { event.preventDefault(); history.replaceState(null, "", tab.hash); showTab(); }
   });
-  window.addEventListener("hashchange", showTab);
+  window.addEventListener("hashchange", () => { showTab(); if ($("[data-tabs]")) scrollTo(0, 0); });
   document.addEventListener("invalid", (event) => { const part = event.target.closest("section[id][hidden]"); if (part) { location.hash = part.id; showTab(); } }, true);
 
   document.addEventListener("change", (event) => { // a whole toolset begins with all its tools
