@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from sessions.models import AgentVersion, Session, SessionText, Yield
 from sessions.queries.documents import PERSON_REASONS, session_documents
@@ -54,17 +54,20 @@ def session_page(
     Raises Invalid (a state, kind or cursor that is none, a search that is too long).
     """
     wanted = _states(states, waiting_kind, needs_person)
-    narrowed = _narrowed(workspace, agent, waiting_kind, needs_person)
+    narrowed = _narrowed(workspace, agent, waiting_kind)
     limit = bounded(limit)
     back, place = _place(cursor)
     if place is not None:
         narrowed = narrowed.filter(pk__gt=place) if back else narrowed.filter(pk__lt=place)
     order = "pk" if back else "-pk"
-    # One ordered look into the index session_list per state: a single one over all states would have to sort them.
+    # One ordered look into the index session_list per state: one over all states would have to sort what it finds.
+    # A search is not repeated for each state: it finds few, and it is what costs.
+    by_state = [[state] for state in wanted] if not q.strip() else [wanted]
     parts = [
-        found.filter(state=state).order_by(order).values("pk")[: limit + 1]
-        for state in wanted
-        for found in _searched(narrowed, q)
+        found.filter(state__in=some).order_by(order).values("pk")[: limit + 1]
+        for some in by_state
+        for needing in (_needing(narrowed) if needs_person else (narrowed,))
+        for found in _searched(needing, q)
     ]
     if not parts:
         return Page([])
@@ -99,21 +102,26 @@ def _states(states: Collection[str], waiting_kind: str | None, needs_person: boo
     return [state for state in State if state in possible and (not states or state in states)]
 
 
-def _narrowed(
-    workspace: Workspace, agent: str | None, waiting_kind: str | None, needs_person: bool
-) -> QuerySet[Session]:
+def _narrowed(workspace: Workspace, agent: str | None, waiting_kind: str | None) -> QuerySet[Session]:
     found = Session.objects.filter(workspace=workspace)
     if agent:
         require_clean(agent, "agent")
         found = found.filter(version__in=AgentVersion.objects.filter(agent__workspace=workspace, agent__slug=agent))
-    waits = Yield.objects.filter(session=OuterRef("pk"), taken_at__isnull=True, outcome__isnull=True)
     if waiting_kind:
         if waiting_kind not in WAITING_KINDS:
             raise Invalid(f"waiting_kind: {waiting_kind[:40]!r} is not one of {', '.join(WAITING_KINDS)}.")
-        found = found.filter(Exists(waits.filter(kind=waiting_kind)))
-    if needs_person:
-        found = found.filter(Q(attention__isnull=False) | Exists(waits.filter(reason__in=PERSON_REASONS)))
+        found = found.filter(_waits(kind=waiting_kind))
     return found
+
+
+def _waits(**more: Any) -> Exists:
+    # Both conditions: the index yield_untaken serves it, and an open wait is never taken.
+    return Exists(Yield.objects.filter(session=OuterRef("pk"), taken_at__isnull=True, outcome__isnull=True, **more))
+
+
+def _needing(found: QuerySet[Session]) -> tuple[QuerySet[Session], ...]:
+    """*found* where a person is needed: two queries, because an OR over both would look at every wait there is."""
+    return found.filter(attention__isnull=False), found.filter(_waits(reason__in=sorted(PERSON_REASONS)))
 
 
 def _searched(found: QuerySet[Session], q: str) -> Iterator[QuerySet[Session]]:

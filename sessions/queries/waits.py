@@ -45,6 +45,7 @@ def wait_page(session: Session, *, cursor: str | None = None, limit: int = 50) -
         last = mine.filter(pk=place).values_list("opened_at", "pk").first() if place else None
         if last is None:
             raise Invalid("cursor: this is not a cursor of this list. Start without one.")
+        found = found.filter(opened_at__lte=last[0])  # where the index begins
         found = found.filter(Q(opened_at__lt=last[0]) | Q(opened_at=last[0], pk__lt=last[1]))
     closed = list(found[: limit + 1])
     more, closed = len(closed) > limit, closed[:limit]

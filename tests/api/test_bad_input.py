@@ -94,6 +94,13 @@ def test_a_long_body_without_a_declared_length_is_413_too(rf, settings):
     assert stream.tell() == settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1
 
 
+def test_a_body_is_read_the_same_under_asgi(async_rf):
+    from sessions.api.parsing import read_json
+
+    request = async_rf.post("/", b'{"text": "gr\xc3\xbc\xc3\x9fe"}', content_type="application/json")
+    assert read_json(request) == {"text": "grüße"}
+
+
 NO_IDS = ["abc", "0", "-1", "%00", "1.5", "a" * 5000, "%F0%9F%98%80", "00000000-0000-0000-0000-000000000000", "%5B%5D"]
 
 
