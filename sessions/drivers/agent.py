@@ -75,9 +75,7 @@ class AgentDriver:
         try:
             request = self._request(run, definition, box)
             run.before_model_call()
-            reply = request_with_retries(
-                request, run.limits.provider_retries, run.wait, partial(self._retried, run)
-            )
+            reply = request_with_retries(request, run.limits.provider_retries, run.wait, partial(self._retried, run))
         except ProviderError as error:
             if error.failure == "context_too_long":
                 run.set_aside(Attention.CONTEXT_TOO_LONG, error.message)

@@ -59,7 +59,7 @@ PLANNER: dict[str, Any] = {
     "suspension": {"may_ask_questions": True},
     "script": [
         {
-            "say": "Three things I can't know myself.",
+            "say": "Two things I can't know myself.",
             "calls": [
                 {
                     "tool": "system__ask_question",
