@@ -10,6 +10,7 @@ from sessions.present.words import is_person, name_of, span
 from sessions.queries.conversation import JournalItem
 from sessions.queries.status import WAITS_FOR
 
+_NAMED = frozenset({*(kind for kind in KINDS if kind.startswith("call.")), "model.replied"}) - {"call.unknown"}
 _WAYS = {
     "answered": "was answered",
     "approved": "was approved",
@@ -30,7 +31,8 @@ def item(entry: JournalItem) -> dict[str, Any]:
         "kind": entry.kind,
         "at": entry.at,
         "actor": name_of(entry.actor) if is_person(entry.actor) else "",
-        "text": f"{text[:1].upper()}{text[1:]}",
+        # A name stays as it is written.
+        "text": text if entry.kind in _NAMED else f"{text[:1].upper()}{text[1:]}",
         "data": visible(shortened(indented(json.dumps(data, ensure_ascii=False)))) if data else "",
     }
 
@@ -92,7 +94,7 @@ _SAY: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "call.succeeded": lambda data: f"{_tool(data)} ended well",
     "call.failed": lambda data: f"{_tool(data)} ended with an error result",
     "call.rejected": lambda data: f"{_tool(data)} was refused",
-    "call.timed_out": lambda data: f"the wait of {_tool(data)} ended at its deadline",
+    "call.timed_out": lambda data: f"{_tool(data)} waited until its deadline",
     "call.cancelled": lambda data: f"{_tool(data)} was cancelled",
     "call.unknown": lambda data: f"nobody knows how {_tool(data)} ended: a person is asked",
     "call.rerun": lambda data: f"{_tool(data)} is run again",
