@@ -84,8 +84,16 @@ class Stack:
         with self.log_file.open("ab") as output:
             self.process = spawn(argv, death_signal=signal.SIGTERM, cwd=ROOT, env=self.env, output=output)
         if wait:
-            self.until(lambda: READY.search(self.log, self._seen), seconds, "no ready line")
+            self.until_ready(seconds)
         return self
+
+    def until_ready(self, seconds: float = 90) -> None:
+        """Wait for the ready line of the latest start."""
+        self.until(lambda: READY.search(self.log, self._seen), seconds, "no ready line")
+
+    def ensure(self) -> "Stack":
+        """Start it unless it runs."""
+        return self if self.process is not None and self.process.poll() is None else self.start()
 
     def until(self, condition: Any, seconds: float, why: str) -> Any:
         """Wait until *condition* is true and return its value; fails with *why* and the log."""
