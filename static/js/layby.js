@@ -182,6 +182,10 @@
     });
     document.addEventListener("htmx:wsAfterMessage", () => setUp());
   }
+  document.addEventListener("htmx:configRequest", (event) => { // a button of its own sends without a submit
+    const value = token();
+    if (event.detail.verb === "post" && value) event.detail.parameters.csrfmiddlewaretoken = value;
+  });
   document.addEventListener("htmx:beforeRequest", (event) => {
     if (event.target.id === "poll") { // while live, only a look every 30 s that nothing was missed
       if (live && now() - lastPoll < 30000) { event.preventDefault(); return; }
