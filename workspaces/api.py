@@ -15,6 +15,7 @@ from pydantic import Field
 from workspaces import filing, operations, queries
 from workspaces.access import access_token_workspace
 from workspaces.actors import Actor
+from workspaces.bodies import Sent, StrictModel
 from workspaces.downloads import download
 from workspaces.entries import Entry
 from workspaces.files import WorkspaceFiles
@@ -27,22 +28,22 @@ router = Router()
 CHUNK = 64 * 1024
 
 
-class WorkspaceIn(Schema):
+class WorkspaceIn(StrictModel):
     slug: str
     name: str
 
 
-class MemberIn(Schema):
+class MemberIn(StrictModel):
     username: str
     role: str
     password: str | None = Field(None, description="Makes a new login with this first password.")
 
 
-class RoleIn(Schema):
+class RoleIn(StrictModel):
     role: str
 
 
-class TokenIn(Schema):
+class TokenIn(StrictModel):
     name: str = ""
     role: str
 
@@ -74,7 +75,7 @@ def list_workspaces(request: HttpRequest) -> dict[str, Any]:
 
 
 @router.post("/workspaces", response={201: dict[str, Any]}, tags=["workspaces"])
-def create_workspace(request: HttpRequest, body: WorkspaceIn) -> Status[dict[str, Any]]:
+def create_workspace(request: HttpRequest, body: Sent[WorkspaceIn]) -> Status[dict[str, Any]]:
     """Make a workspace; needs a superuser's token. Get tokens of the new one with `manage.py issue_token`."""
     actor, _ = actor_and_workspace(request, Need.ADMINISTER)
     return Status(201, _workspace(operations.create_workspace(actor, body.slug, body.name)))
@@ -92,7 +93,7 @@ def list_members(request: HttpRequest, paging: Query[PageIn]) -> dict[str, Any]:
 
 
 @router.post("/members", response={201: dict[str, Any]}, tags=["members"])
-def add_member(request: HttpRequest, body: MemberIn) -> Status[dict[str, Any]]:
+def add_member(request: HttpRequest, body: Sent[MemberIn]) -> Status[dict[str, Any]]:
     """Make somebody a member: with `password` a new login is made, without it the person has one already."""
     actor, workspace = actor_and_workspace(request, Need.ADMINISTER)
     if body.password is None:
@@ -103,7 +104,7 @@ def add_member(request: HttpRequest, body: MemberIn) -> Status[dict[str, Any]]:
 
 
 @router.put("/members/{username}", tags=["members"])
-def set_role(request: HttpRequest, username: str, body: RoleIn) -> dict[str, Any]:
+def set_role(request: HttpRequest, username: str, body: Sent[RoleIn]) -> dict[str, Any]:
     """Change a member's role. The last admin keeps it (409)."""
     actor, workspace = actor_and_workspace(request, Need.ADMINISTER)
     return _member(operations.set_role(actor, workspace, username, body.role))
@@ -128,7 +129,7 @@ def list_tokens(request: HttpRequest, paging: Query[PageIn]) -> dict[str, Any]:
 
 
 @router.post("/tokens", response={201: dict[str, Any]}, tags=["tokens"])
-def issue_token(request: HttpRequest, body: TokenIn) -> Status[dict[str, Any]]:
+def issue_token(request: HttpRequest, body: Sent[TokenIn]) -> Status[dict[str, Any]]:
     """Issue a token of the workspace. `token` is its text, which is in this answer only."""
     actor, workspace = actor_and_workspace(request, Need.ADMINISTER)
     token, raw = operations.issue_token(actor, workspace, body.role, body.name)

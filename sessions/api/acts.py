@@ -8,11 +8,11 @@ from pydantic import Field
 
 from sessions.api.callers import session_of
 from sessions.api.outputs import SessionOut
-from sessions.api.parsing import Decision, Sent
 from sessions.api.problems import problems
 from sessions.models import Session
 from sessions.operations import sessions
 from sessions.queries.documents import document_by_id
+from workspaces.bodies import Decision, Sent
 from workspaces.roles import Need
 
 router = Router(tags=["sessions"], by_alias=True)

@@ -9,11 +9,11 @@ from pydantic import Field, WithJsonSchema
 from sessions.api.callers import agent_of, home
 from sessions.api.outputs import AgentChanged, AgentMade, AgentOut, AgentPage, VersionPage
 from sessions.api.paging import Paging
-from sessions.api.parsing import Decision, Sent, Sent_
 from sessions.api.problems import problems
 from sessions.models import Agent
 from sessions.operations import agents
 from sessions.queries.agents import agent_document, agent_page, agent_version, version_page
+from workspaces.bodies import Decision, Sent, StrictModel
 from workspaces.errors import Invalid
 from workspaces.roles import Need
 
@@ -26,7 +26,7 @@ Expiry = Annotated[
 ]
 
 
-class SuspensionBody(Sent_):
+class SuspensionBody(StrictModel):
     """What an agent may wait for and how long (seconds; null: for ever)."""
 
     may_ask_questions: bool = False
@@ -40,7 +40,7 @@ class SuspensionBody(Sent_):
     )
 
 
-class LimitsBody(Sent_):
+class LimitsBody(StrictModel):
     """Bounds of one session; null: none. model_calls and running_seconds count since the last wake from outside."""
 
     model_calls: int | None = 48

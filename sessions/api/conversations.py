@@ -9,10 +9,10 @@ from pydantic import Field
 from sessions.api.acts import ENDED_409, Text, done
 from sessions.api.callers import session_of
 from sessions.api.outputs import EntryPage, MessagePage, SessionOut
-from sessions.api.parsing import Sent
 from sessions.api.problems import problems
 from sessions.operations.sessions import steer_session
 from sessions.queries.conversation import journal_page, message_page
+from workspaces.bodies import Sent
 from workspaces.roles import Need
 
 router = Router(tags=["sessions"], by_alias=True)

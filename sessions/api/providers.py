@@ -9,10 +9,10 @@ from pydantic import Field
 from sessions.api.callers import home, provider_of
 from sessions.api.outputs import ProviderOut, ProviderPage
 from sessions.api.paging import Paging
-from sessions.api.parsing import Decision, Sent
 from sessions.api.problems import problems
 from sessions.operations import providers
 from sessions.queries.agents import provider_document, provider_page
+from workspaces.bodies import Decision, Sent
 from workspaces.errors import Invalid
 from workspaces.roles import Need
 

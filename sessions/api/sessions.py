@@ -9,13 +9,13 @@ from pydantic import Field, WithJsonSchema, model_validator
 from sessions.access import access_agent
 from sessions.api.callers import home, session_of
 from sessions.api.outputs import SessionOut, SessionPage, StatusOut
-from sessions.api.parsing import Decision, Sent
 from sessions.api.problems import problems
 from sessions.operations.sessions import start_session
 from sessions.queries.agents import agent_version
 from sessions.queries.documents import session_document
 from sessions.queries.lists import session_page
 from sessions.queries.status import status_document
+from workspaces.bodies import Decision, Sent
 from workspaces.errors import Invalid
 from workspaces.models import Workspace
 from workspaces.roles import Need

@@ -10,7 +10,6 @@ from sessions.api.acts import Reason
 from sessions.api.callers import session_of
 from sessions.api.outputs import PendingOut, WaitDone, WaitPage
 from sessions.api.paging import Paging
-from sessions.api.parsing import Decision, Sent
 from sessions.api.problems import problems
 from sessions.errors import AmbiguousWait
 from sessions.models import Session, Yield
@@ -18,6 +17,7 @@ from sessions.operations import answers
 from sessions.queries.documents import text_of
 from sessions.queries.waits import open_questions, pending_document, state_now, wait_page
 from sessions.states import Outcome
+from workspaces.bodies import Decision, Sent
 from workspaces.errors import NotFound
 from workspaces.roles import Need
 

@@ -83,7 +83,7 @@ def test_a_body_that_is_too_long_is_413(parked, admin):
 def test_a_long_body_without_a_declared_length_is_413_too(rf, settings):
     from io import BytesIO
 
-    from sessions.api.parsing import read_json
+    from workspaces.bodies import read_json
     from workspaces.errors import TooLarge
 
     request = rf.post("/", b"", content_type="application/json")
@@ -95,7 +95,7 @@ def test_a_long_body_without_a_declared_length_is_413_too(rf, settings):
 
 
 def test_a_body_is_read_the_same_under_asgi(async_rf):
-    from sessions.api.parsing import read_json
+    from workspaces.bodies import read_json
 
     request = async_rf.post("/", b'{"text": "gr\xc3\xbc\xc3\x9fe"}', content_type="application/json")
     assert read_json(request) == {"text": "grüße"}

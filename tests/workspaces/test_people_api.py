@@ -52,6 +52,14 @@ def test_a_taken_or_bad_slug_is_a_clear_error(api_as, superuser_token):
     assert Workspace.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    "body", ["{", '{"slug": NaN, "name": "x"}', '{"slug": "okay", "name": "x", "nmae": "y"}', '["slug"]', '{"slug": 7}']
+)
+def test_a_body_that_is_not_as_it_should_be_is_refused_in_words(api_as, superuser_token, body):
+    problem(api_as(superuser_token).post("/api/workspaces", body, content_type=JSON), 422, "invalid")
+    assert Workspace.objects.count() == 1
+
+
 def test_members_are_listed_page_by_page(api_as, viewer_token, alice, bob, victor, mallory):
     api = api_as(viewer_token)
     first = api.get("/api/members?limit=2").json()

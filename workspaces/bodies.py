@@ -31,13 +31,13 @@ _WORDS = {
 }
 
 
-class Sent_(BaseModel):  # noqa: N801  (the name `Sent` is the annotation's)
+class StrictModel(BaseModel):
     """The base of every body: exact types, no unknown fields."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Decision(Sent_):
+class Decision(StrictModel):
     """The base of bodies that decide or change something."""
 
     by: str | None = Field(
