@@ -123,16 +123,18 @@ def pause_session(actor: Actor, session: Session) -> None:
 def resume_session(actor: Actor, session: Session) -> None:
     """End a pause. Raises Ended, WrongState."""
     access.require(actor, session.workspace, Need.OPERATE)
-    _check(store.resume(session.pk, actor), {State.PAUSED, State.RUNNING}, "resumed")
+    before = store.resume(session.pk, actor)
+    allowed = {State.PAUSED, State.RUNNING} if before.pause_requested else {State.PAUSED}
+    _check(before.state, allowed, "resumed")
 
 
 def retry_session(actor: Actor, session: Session) -> None:
     """Let a failed, cancelled or set-aside session go on in place. Raises WrongState."""
     access.require(actor, session.workspace, Need.OPERATE)
     before = store.retry(session.pk, actor)
-    attention = session.attention if before is State.PARKED else None
-    if before not in (State.FAILED, State.CANCELLED) and attention is None:
-        raise WrongState(f"A session that is {WORDS[before].lower()} cannot be retried.")
+    set_aside = before.state is State.PARKED and before.attention is not None
+    if before.state not in (State.FAILED, State.CANCELLED) and not set_aside:
+        raise WrongState(f"A session that is {WORDS[before.state].lower()} cannot be retried.")
 
 
 def steer_session(actor: Actor, session: Session, text: str) -> None:

@@ -18,7 +18,7 @@ from sessions.engine.journal import Entry
 from sessions.engine.lease import Lease
 from sessions.engine.sql import execute, fetch, fetch_one, on_commit
 from sessions.engine.store.attention import attend
-from sessions.engine.store.rows import RUNNING_MS, Locked, fenced, lock, write
+from sessions.engine.store.rows import RUNNING_MS, Locked, fenced, hold, lock, write
 from sessions.states import Attention, Priority, State
 
 MAX_ATTEMPTS = 3
@@ -108,11 +108,19 @@ def _claim_one(worker: UUID) -> Claim | Locked | None:
 LEAVE = f""",
     state = 'resumable', worker = NULL, fence = fence + 1, ready_at = clock_timestamp(), running_ms = {RUNNING_MS}"""
 
+# Nobody drives it any more: a pause that was asked for and not carried out yet is, or the next worker would run it.
+PAUSE = f""",
+    state = 'paused', worker = NULL, fence = fence + 1, running_ms = {RUNNING_MS}, pause_requested = false"""
 
-def release(lease: Lease) -> None:
-    """Give a session back unharmed: the worker is stopping. No attempt is counted. Raises LeaseLost."""
+
+def release(lease: Lease, why: str = "worker_stopping") -> None:
+    """Give a session back unharmed (paused, if that was asked for). No attempt is counted. Raises LeaseLost."""
     with transaction.atomic():
-        fenced(lease, [Entry("session.resumable", {"why": "worker_stopping"})], LEAVE)
+        hold(lease)
+        if lease.pause_requested:
+            fenced(lease, [Entry("session.paused", {"why": why})], PAUSE)
+            return
+        fenced(lease, [Entry("session.resumable", {"why": why})], LEAVE)
         on_commit(hints.work)
 
 
@@ -141,7 +149,7 @@ def stranded(dead: list[UUID]) -> list[tuple[UUID, UUID]]:
 def reclaim(
     session: UUID, worker: UUID, *, fence: int | None = None, certain: bool = False, why: str = "worker_died"
 ) -> bool:
-    """Take *session* from *worker*, which no longer drives it: resumable again, or set aside as poison.
+    """Take *session* from *worker*, which no longer drives it: resumable again (or paused), or set aside as poison.
 
     Counts an attempt. Does nothing (False) if the session is no longer that worker's, or the worker turned out to be
     alive and `certain` is not given: the first look was unlocked.
@@ -156,6 +164,10 @@ def reclaim(
         if attempts >= MAX_ATTEMPTS:
             message = f"Its worker died {attempts} times while it ran ({why}). It is not tried again by itself."
             attend(locked, Attention.POISON, message, more=", attempts = 0")
+            return True
+        if locked.pause_requested:
+            entry = Entry("session.paused", {"why": why, "attempt": attempts})
+            write(locked, PAUSE + ", attempts = %s", [attempts], [entry])
             return True
         write(
             locked,

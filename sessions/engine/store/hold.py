@@ -1,6 +1,5 @@
 """What a person does to a session's course: pause, resume, retry, steer, move."""
 
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -11,7 +10,8 @@ from sessions.engine.journal import Entry
 from sessions.engine.lease import Lease
 from sessions.engine.sql import execute, fetch_one, on_commit
 from sessions.engine.store.attention import KEEP
-from sessions.engine.store.rows import RUNNING_MS, fenced, lock, stands_still, untaken, write
+from sessions.engine.store.claim import release
+from sessions.engine.store.rows import RUNNING_MS, Locked, fenced, hold, lock, stands_still, untaken, write
 from sessions.states import CLAIMABLE, ENDED, Priority, State
 from workspaces.actors import Actor
 from workspaces.ids import new_id
@@ -34,28 +34,39 @@ PAUSE_HERE = f""",
 
 
 def pause_here(lease: Lease, frontier: Frontier) -> None:
-    """The worker's safe point: carry out the pause that was asked for. Raises LeaseLost."""
+    """The worker's safe point: carry out the pause that was asked for. Raises LeaseLost.
+
+    A pause that was taken back meanwhile is not carried out: the session is given back to go on.
+    """
     with transaction.atomic():
+        hold(lease)
+        if not lease.pause_requested:
+            release(lease, "resumed")
+            return
         fenced(lease, [Entry("session.paused", {})], PAUSE_HERE)
         execute(KEEP, [lease.session, SCHEMA_VERSION, frontier.as_json()])
 
 
-def resume(session: UUID, actor: Actor) -> State:
-    """End a pause: the rows say whether the session goes on or still waits. The state found before."""
+def resume(session: UUID, actor: Actor) -> Locked:
+    """End a pause: the rows say whether the session goes on or still waits. The row found before."""
     with transaction.atomic():
         locked = lock(session)
         if locked.state is State.RUNNING and locked.pause_requested:
             write(locked, ", pause_requested = false", [], [Entry("session.resumed", {}, actor.as_json())])
         elif locked.state is State.PAUSED:
             _go(locked, "session.resumed", actor)
-        return locked.state
+        return locked
 
 
-def _go(locked: Any, kind: str, actor: Actor) -> None:
-    """Leave `paused`, attention or an end by the same rule as resolve: parked if something is waited for."""
-    waits = untaken(locked.id)
+def _go(locked: Locked, kind: str, actor: Actor) -> None:
+    """Leave `paused`, attention or an end by the same rule as resolve: parked if something is waited for.
+
+    Unless the worker was stopped before it came to the wait: questions are opened for the whole turn at once, so a
+    call that stands before them may not have had its turn yet.
+    """
     entries = [Entry(kind, {}, actor.as_json())]
-    if stands_still(waits) or (locked.attention is not None and locked.state is State.PAUSED):
+    still = stands_still(untaken(locked.id)) and fetch_one(NEXT, [locked.id]) not in ACTIVE
+    if still or (locked.attention is not None and locked.state is State.PAUSED):
         write(locked, ", state = 'parked'" + CLEARED[kind], [], entries)
         return
     state = State.RESUMABLE
@@ -66,6 +77,13 @@ def _go(locked: Any, kind: str, actor: Actor) -> None:
     write(locked, ready, [str(state), Priority.OPERATOR], entries)
     on_commit(hints.work)
 
+
+NEXT = """/* store.resume: index call_open; the call whose turn it is */
+SELECT status FROM agent_sessions_call
+WHERE session_id = %s AND status IN ('pending', 'gated', 'started', 'waiting', 'unknown')
+ORDER BY turn, position LIMIT 1"""
+
+ACTIVE = (("pending",), ("started",))
 
 CLEARED = {
     "session.resumed": "",
@@ -81,8 +99,8 @@ UPDATE agent_sessions_frame SET status = 'open', deadline_at = NULL WHERE sessio
 NO_FAILURE = "/* store.retry */ UPDATE agent_sessions_sessiontext SET failure_message = NULL WHERE session_id = %s"
 
 
-def retry(session: UUID, actor: Actor) -> State:
-    """Let a failed, cancelled or set-aside session go on in place; the state found before.
+def retry(session: UUID, actor: Actor) -> Locked:
+    """Let a failed, cancelled or set-aside session go on in place; the row found before.
 
     Recorded results are kept and closed waits stay closed: nothing is started over. A deadline that ended the session
     does not count again.
@@ -95,7 +113,7 @@ def retry(session: UUID, actor: Actor) -> State:
             execute(NO_FAILURE, [session])
         if set_aside or locked.state in (State.FAILED, State.CANCELLED):
             _go(locked, "session.retried", actor)
-        return locked.state
+        return locked
 
 
 STEER = """/* store.steer */

@@ -88,12 +88,18 @@ def _insert(lease: Lease, waits: Sequence[NewWait]) -> list[Entry]:
 PARK = f""",
     state = 'parked', worker = NULL, fence = fence + 1, running_ms = {RUNNING_MS}, attempts = 0"""
 
+# A park is a safe point: the pause that was asked for meanwhile is carried out in the same write.
+PAUSE = f""",
+    state = 'paused', worker = NULL, fence = fence + 1, running_ms = {RUNNING_MS}, attempts = 0,
+    pause_requested = false"""
+
 
 def park(lease: Lease, frontier: Frontier, opens: Sequence[NewWait] = ()) -> bool:
     """Park the session, opening *opens* with it. False: refused, an outcome is there to go on with.
 
-    One transaction: the parked state, the end of the lease, the state. Raises LeaseLost. A wait on a key that others
-    know (`since`) must be opened and committed before: inside this transaction a publisher could not see it.
+    One transaction: the parked state, the end of the lease, the state (paused, if that was asked for). Raises
+    LeaseLost. A wait on a key that others know (`since`) must be opened and committed before: inside this transaction
+    a publisher could not see it.
     """
     assert all(w.since is None for w in opens)
     with transaction.atomic():
@@ -108,7 +114,13 @@ def park(lease: Lease, frontier: Frontier, opens: Sequence[NewWait] = ()) -> boo
         if goes_on(waits):
             fenced(lease, entries)
             return False
-        entries.append(Entry("session.parked", {"waits": [str(w.id) for w in waits if w.outcome is None]}))
-        fenced(lease, entries, PARK)
+        still = [str(w.id) for w in waits if w.outcome is None]
+        if not still:
+            raise RuntimeError("nothing is waited for: nobody would ever wake it")
+        entries.append(Entry("session.parked", {"waits": still}))
+        if lease.pause_requested:
+            fenced(lease, [*entries, Entry("session.paused")], PAUSE)
+        else:
+            fenced(lease, entries, PARK)
         execute(KEEP, [lease.session, SCHEMA_VERSION, frontier.as_json()])
         return True

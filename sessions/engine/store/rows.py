@@ -77,14 +77,19 @@ def fenced(lease: Lease, entries: Sequence[Entry], assignments: str = "", **para
 
 
 HOLD = """/* store.hold: the session's lock for its holder, without a new version of the row */
-SELECT seq FROM agent_sessions_session
+SELECT pause_requested FROM agent_sessions_session
 WHERE id = %(session)s AND worker = %(worker)s AND fence = %(fence)s AND state = 'running' FOR NO KEY UPDATE"""
 
 
 def hold(lease: Lease) -> None:
-    """Lock the session for its holder before its waits and calls are looked at. Raises LeaseLost."""
-    if fetch_one(HOLD, lease.params()) is None:
+    """Lock the session for its holder before its waits and calls are looked at. Raises LeaseLost.
+
+    From here to the commit `lease.pause_requested` is what the row says.
+    """
+    row = fetch_one(HOLD, lease.params())
+    if row is None:
         raise LeaseLost
+    lease.pause_requested = row[0]
 
 
 UNTAKEN = """/* store.untaken: waits whose outcome the driver has not used */
