@@ -155,7 +155,7 @@ def _field(name: str, key: str | None, schema: Any, required: bool, label: str) 
         label=one_line(title if isinstance(title, str) and title.strip() else label, 200),
         kind=kind,
         required=required,
-        help=visible(words)[:1000] if isinstance(words, str) else "",
+        help=_sentence(visible(words)[:1000]) if isinstance(words, str) else "",
         nullable=nullable,
         choices=choices,
         min=_bound(schema, "minimum") if kind in ("integer", "number") else None,
@@ -210,6 +210,12 @@ def _without_null(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
         if len(rest) == 1 and len(ways) == 2 and isinstance(rest[0], Mapping):
             return {**{k: v for k, v in schema.items() if k != word}, **rest[0]}, True
     return schema, False
+
+
+def _sentence(words: str) -> str:
+    """*words* with a full stop: what the field adds (its bounds) stands behind it."""
+    words = words.strip()
+    return words if not words or words[-1] in ".!?:…" else f"{words}."
 
 
 def _bound(schema: Mapping[str, Any], name: str) -> Any:

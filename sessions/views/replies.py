@@ -90,5 +90,6 @@ def _news(request: HttpRequest, session: Session, status: int, more: str = "") -
 def _whole(
     request: HttpRequest, session: Session, status: int, entered: page.Cards | None = None, **more: Any
 ) -> HttpResponse:
-    context = page.whole(session, role_of(request), entered=entered) | more
+    # The address is the form's: the frame could not tell from it where this is.
+    context = page.whole(session, role_of(request), entered=entered) | {"section": "sessions"} | more
     return render(request, "sessions/detail.html", context, status=status)
