@@ -44,7 +44,9 @@ class Process:
         self.slots = slots
         self.stopping = threading.Event()
         self._lock = threading.Lock()
-        self._driven: dict[UUID, float] = {}
+        # By lease, not by session: after a cancel and a retry two of our threads may hold two leases of one session.
+        self._driven: set[tuple[UUID, int]] = set()
+        self._interrupted: set[tuple[UUID, int]] = set()
         self._alive_until = 0.0
 
     # -- heartbeat
@@ -57,7 +59,7 @@ class Process:
             {
                 "boot": self.boot_id,
                 "host": socket.gethostname(),
-                "host_boot": _read("/proc/sys/kernel/random/boot_id"),
+                "host_boot": _host_boot(),
                 "pid": os.getpid(),
                 "pid_started": _started(os.getpid()),
                 "slots": self.slots,
@@ -80,30 +82,45 @@ class Process:
     # -- what it drives
 
     @contextmanager
-    def driving(self, session: UUID) -> Iterator[None]:
-        """Mark *session* as driven by a thread of this process."""
+    def driving(self, session: UUID, fence: int) -> Iterator[None]:
+        """Mark the lease of *session* with that fence as driven by a thread of this process."""
         with self._lock:
-            self._driven[session] = time.monotonic()
+            self._driven.add((session, fence))
         try:
             yield
         finally:
             with self._lock:
-                self._driven.pop(session, None)
+                self._driven.discard((session, fence))
 
     @property
     def busy(self) -> int:
         """How many sessions are driven now."""
         return len(self._driven)
 
-    def drives(self, session: UUID) -> bool:
-        """Whether a thread of this process drives *session*."""
+    def drives(self, session: UUID, fence: int) -> bool:
+        """Whether a thread of this process drives *session* under that fence."""
         with self._lock:
-            return session in self._driven
+            return (session, fence) in self._driven
+
+    def interrupted(self, session: UUID, fence: int) -> None:
+        """Note that the database went away under a drive: no failure of the session's."""
+        with self._lock:
+            self._interrupted.add((session, fence))
+
+    def was_interrupted(self, session: UUID, fence: int) -> bool:
+        """Whether that was noted."""
+        with self._lock:
+            return (session, fence) in self._interrupted
+
+    def given_back(self, session: UUID, fence: int) -> None:
+        """Forget the note."""
+        with self._lock:
+            self._interrupted.discard((session, fence))
 
 
 def provably_dead(me: UUID) -> list[UUID]:
     """Boot ids of workers of this host (same boot of it) whose process is gone: no need to await their lease."""
-    host, host_boot = socket.gethostname(), _read("/proc/sys/kernel/random/boot_id")
+    host, host_boot = socket.gethostname(), _host_boot()
     return [
         boot
         for boot, peer, peer_boot, pid, started in fetch(PEERS, [me])
@@ -114,6 +131,20 @@ def provably_dead(me: UUID) -> list[UUID]:
 def forget_old_workers() -> None:
     """Remove the rows of workers that died long ago."""
     execute(FORGET)
+
+
+def _host_boot() -> str:
+    """This boot of the host and this namespace of process ids: only within both does a pid mean the same process.
+
+    Containers share the kernel's boot id, and their host name too if it is set: without the namespace a living worker
+    in the next container would look dead.
+    """
+    try:
+        namespace = Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        return ""
+    boot = _read("/proc/sys/kernel/random/boot_id")
+    return f"{boot}:{namespace}" if boot else ""
 
 
 def _read(path: str) -> str:

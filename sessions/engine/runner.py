@@ -9,7 +9,7 @@ from sessions.engine import store
 from sessions.engine.lease import LeaseLost, Paused, Unwind
 from sessions.engine.process import Process
 from sessions.engine.run import Run
-from sessions.engine.sql import release_connection
+from sessions.engine.sql import database_away, release_connection
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,7 @@ def work(process: Process) -> int:
             claim = store.claim(process.boot_id)
             if claim is None:
                 break
-            with process.driving(claim.lease.session):
+            with process.driving(claim.lease.session, claim.lease.fence):
                 drive(process, claim)
             driven += 1
     finally:
@@ -47,6 +47,8 @@ def drive(process: Process, claim: store.Claim) -> None:
         pass
     except (OperationalError, InterfaceError) as error:
         # The database is away. The session is still ours by its row; the timekeeper gives it back when it can.
+        if database_away(error):
+            process.interrupted(session, lease.fence)
         log.warning("drive_interrupted", error=type(error).__name__)
     except Exception:
         log.exception("drive_failed")

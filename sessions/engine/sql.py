@@ -6,7 +6,7 @@ The same connection as the ORM's, so a verb joins the transaction it is called i
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 Params = Mapping[str, Any] | Sequence[Any]
 Row = tuple[Any, ...]
@@ -37,6 +37,16 @@ def fetch_one(statement: str, params: Params = ()) -> Row | None:
 def on_commit(call: Callable[[], Any]) -> None:
     """Run *call* after the commit; what it raises is logged and never undoes anything."""
     transaction.on_commit(call, robust=True)
+
+
+# Classes of SQLSTATE that say nothing about the statement: no connection, no room, the server is stopped or recovers.
+_AWAY = ("08", "53", "57P")
+
+
+def database_away(error: Exception) -> bool:
+    """Whether *error* means that the database was away, and not that it refused what was asked."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    return isinstance(error, OperationalError | InterfaceError) and (state is None or state.startswith(_AWAY))
 
 
 def release_connection() -> None:

@@ -67,11 +67,17 @@ WHERE state = 'running' AND worker = %s AND claimed_at < clock_timestamp() - int
 
 
 def orphans(process: Process) -> int:
-    """Give back sessions that are ours by their rows while no thread of ours drives them (the database was away)."""
+    """Give back sessions that are ours by their rows while no thread of ours drives them.
+
+    That the database was away is no failure of theirs; anything else is (a thread that ended without an edge).
+    """
     me = process.boot_id
-    found = [(s, f) for s, f in fetch(ORPHANS, [me, BATCH]) if not process.drives(s)]
+    found = [(s, f) for s, f in fetch(ORPHANS, [me, BATCH]) if not process.drives(s, f)]
     for session, fence in found:
-        _each("orphans", partial(store.reclaim, session, me, fence=fence, certain=True, why="interrupted"))
+        away = process.was_interrupted(session, fence)
+        why = "database_away" if away else "interrupted"
+        _each("orphans", partial(store.reclaim, session, me, fence=fence, certain=True, why=why, counts=not away))
+        process.given_back(session, fence)
     return len(found)
 
 

@@ -55,10 +55,11 @@ def test_the_claimable_are_counted_only_as_far_as_there_are_slots(start, worker)
 
 def test_a_session_no_thread_drives_is_given_back(start, worker):
     session = start([{"say": "ok"}])
-    store.claim(worker.boot_id)
+    claim = store.claim(worker.boot_id)
+    assert claim is not None
     assert sweep.orphans(worker) == 0  # just claimed: its thread may be about to begin
     Session.objects.filter(pk=session.pk).update(claimed_at="2020-01-01T00:00:00Z")
-    with worker.driving(session.pk):
+    with worker.driving(session.pk, claim.lease.fence):
         assert sweep.orphans(worker) == 0
     assert sweep.orphans(worker) == 1
     row = Session.objects.get(pk=session.pk)

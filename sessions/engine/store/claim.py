@@ -147,12 +147,18 @@ def stranded(dead: list[UUID]) -> list[tuple[UUID, UUID]]:
 
 
 def reclaim(
-    session: UUID, worker: UUID, *, fence: int | None = None, certain: bool = False, why: str = "worker_died"
+    session: UUID,
+    worker: UUID,
+    *,
+    fence: int | None = None,
+    certain: bool = False,
+    why: str = "worker_died",
+    counts: bool = True,
 ) -> bool:
     """Take *session* from *worker*, which no longer drives it: resumable again (or paused), or set aside as poison.
 
-    Counts an attempt. Does nothing (False) if the session is no longer that worker's, or the worker turned out to be
-    alive and `certain` is not given: the first look was unlocked.
+    Counts an attempt, unless it is no failure of the session's (`counts`). Does nothing (False) if the session is no
+    longer that worker's, or the worker turned out to be alive and `certain` is not given: the first look was unlocked.
     """
     with transaction.atomic():
         locked = lock(session)
@@ -160,7 +166,7 @@ def reclaim(
             return False
         if not certain and (alive := fetch_one(ALIVE, [worker])) is not None and alive[0]:
             return False
-        attempts = locked.attempts + 1
+        attempts = locked.attempts + counts
         if attempts >= MAX_ATTEMPTS:
             message = f"Its worker died {attempts} times while it ran ({why}). It is not tried again by itself."
             attend(locked, Attention.POISON, message, more=", attempts = 0")
