@@ -4,9 +4,12 @@ Without one the walks are skipped with a sentence that says how to get it; LAYBY
 failure, which is how the whole check is run where it counts.
 """
 
+import json
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -95,3 +98,40 @@ def admin_page(page: Page, stack: Stack) -> Page:
     """A tab in which the admin of the first run is signed in."""
     sign_in(page, "admin", stack.admin_password)
     return page
+
+
+@dataclass(frozen=True)
+class Place:
+    """What tests/browser/seed.py made: the workspace `acme` with the cast and a session of each sort."""
+
+    cookies: dict[str, str]
+    tokens: dict[str, str]
+    sessions: dict[str, str]
+
+    def page_of(self, session: str, more: str = "") -> str:
+        """The address of a session's page, by what it is an example of."""
+        return f"/w/acme/sessions/{self.sessions[session]}/{more}"
+
+
+@pytest.fixture(scope="session")
+def place(stack: Stack) -> Place:
+    """The cast, signed in, and pages of every sort; the worker stands still while they are made."""
+    stack.kill("worker-1", signal.SIGSTOP)
+    try:
+        said = stack.manage("shell", "--no-imports", "-c", "from tests.browser.seed import seed; seed()", seconds=120)
+    finally:
+        stack.kill("worker-1", signal.SIGCONT)
+    return Place(**json.loads(said.splitlines()[-1]))
+
+
+@pytest.fixture
+def window_of(new_context: Callable[..., BrowserContext], place: Place, stack: Stack) -> Callable[..., BrowserContext]:
+    """A window in which somebody of the cast is signed in; options are playwright's."""
+
+    def make(name: str, **options: Any) -> BrowserContext:
+        context = new_context(**options)
+        cookie = {"name": "layby_session", "value": place.cookies[name], "url": stack.base_url, "httpOnly": True}
+        context.add_cookies([cookie])  # type: ignore[list-item]
+        return context
+
+    return make
