@@ -12,6 +12,7 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 from config.launch import places
@@ -88,6 +89,17 @@ def _runs(program: Path, account: pwd.struct_passwd | None) -> bool:
 def _copy_places(mark: str) -> Iterator[Path]:
     for base in ("/tmp", "/var/tmp", "/var/lib"):  # noqa: S108 - owner and mode are checked; one may be mounted noexec
         yield Path(base) / f"layby-{os.geteuid()}-{mark}"
+
+
+def installed(distribution: str) -> Path:
+    """The folder that the packages of *distribution* are installed in. Raises LaunchError if it isn't installed."""
+    try:
+        return Path(str(metadata.distribution(distribution).locate_file("")))
+    except metadata.PackageNotFoundError:
+        raise LaunchError(
+            f"{distribution} is not installed (it exists for Linux with glibc and macOS). Set DATABASE_URL and"
+            " REDIS_URL to a Postgres and a Valkey or Redis of your own."
+        ) from None
 
 
 def usable(

