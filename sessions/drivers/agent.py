@@ -64,6 +64,8 @@ class AgentDriver:
             run.fail(code, f"The model asked for {asked} tool calls in one turn (limit tool_calls_per_turn: {limit}).")
 
     def _check_progress(self, run: Run) -> None:
+        if run.lease.model_calls < HOPELESS_TURNS:
+            return  # not since the last wake: a retry gets its own turns, or it would end before it asked anything
         turns = [run.memory.calls[n] for n in sorted(run.memory.calls) if run.memory.calls[n]][-HOPELESS_TURNS:]
         if len(turns) == HOPELESS_TURNS and all(
             call.status is CallStatus.FAILED and call.attempt == 0 for turn in turns for call in turn

@@ -1,5 +1,6 @@
 """Run one tool body: with its context, without a database connection, and never without a result."""
 
+import asyncio
 import time
 from uuid import UUID
 
@@ -8,6 +9,7 @@ import structlog
 from sessions.contracts import ReadyCall, ToolError, YieldRequest
 from sessions.engine import store
 from sessions.engine.lease import LeaseLost
+from sessions.engine.limits import HARD_RESULT_BYTES
 from sessions.engine.memory import CallRow
 from sessions.engine.outcomes import text_of
 from sessions.engine.run import Run
@@ -55,6 +57,11 @@ def failure(call: CallRow, text: str) -> store.Result:
     return store.Result(call.id, call.tool, CallStatus.FAILED, text)
 
 
+def error_text(error: ToolError, limit: int | None) -> tuple[str, bytes | None]:
+    """What the model reads of *error*, and the whole if that was shortened."""
+    return text_of(str(error)[: HARD_RESULT_BYTES // 4] or "The tool failed and did not say why.", limit)
+
+
 def run_body(run: Run, call: CallRow, ready: ReadyCall, limit: int | None) -> store.Result | YieldRequest:
     """Run the body of a started call; what it gave, as the result to write. Raises LeaseLost before it begins."""
     if not run.process.lease_holds():
@@ -67,9 +74,10 @@ def run_body(run: Run, call: CallRow, ready: ReadyCall, limit: int | None) -> st
         text, blob = text_of(value, limit)
         return store.Result(call.id, call.tool, CallStatus.SUCCEEDED, text, blob)
     except ToolError as error:
-        text, blob = text_of(str(error) or "The tool failed and did not say why.", limit)
+        text, blob = error_text(error, limit)
         return store.Result(call.id, call.tool, CallStatus.FAILED, text, blob)
-    except Exception as error:
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        # sys.exit() in a library, or a task of its own that was cancelled, ends the body and not our thread.
         # The details are for our log: an exception's text may hold anything.
         log.exception("tool_failed", tool=call.tool, call=str(call.id))
         return failure(call, f"The tool failed unexpectedly ({type(error).__name__}).")

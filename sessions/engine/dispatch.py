@@ -4,23 +4,28 @@ A turn: settle what a dead worker left, refuse what cannot run, ask the gates, o
 then go through the calls in the model's order until one waits. Calls behind a waiting one stay pending.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
+
+import structlog
 
 from sessions.contracts import ReadyCall, RefusedCall, ToolError, YieldRequest
 from sessions.definitions import Suspension
 from sessions.engine import store
-from sessions.engine.body import CallContext, failure, run_body
+from sessions.engine.body import CallContext, error_text, failure, run_body
 from sessions.engine.gates import GateCall, strictest
 from sessions.engine.lease import LeaseLost
 from sessions.engine.memory import CallRow
 from sessions.engine.outcomes import settled, text_of
 from sessions.engine.run import Run
+from sessions.engine.sql import release_connection
 from sessions.states import Attention, CallStatus
 
 Prepare = Callable[[str, str], ReadyCall | RefusedCall]
 PARALLEL = 8
+
+log = structlog.get_logger(__name__)
 
 
 class Dispatch:
@@ -52,9 +57,7 @@ class Dispatch:
                 self.run.park(opens)
                 self._mark(opens)
                 return False
-            store.open_waits(self.run.lease, opens)
-            self._mark(opens)
-            self.run.memory.look_at_waits()
+            self._open(opens)
         if self._all_safe() and all(c.status is CallStatus.PENDING for c in calls):
             self._together(calls)
             return False
@@ -95,9 +98,7 @@ class Dispatch:
                     )
                 )
         if unknown:
-            store.open_waits(self.run.lease, unknown)
-            self._mark(unknown)
-            self.run.memory.look_at_waits()
+            self._open(unknown)
 
     # -- before anything runs
 
@@ -148,7 +149,11 @@ class Dispatch:
             try:
                 request = ready.tool.body(CallContext(self.run, call), ready.arguments)
             except ToolError as error:
-                failed.append(failure(call, str(error)))
+                failed.append(failure(call, error_text(error, self.run.limits.result_bytes)[0]))
+                continue
+            except Exception as error:
+                log.exception("tool_failed", tool=call.tool, call=str(call.id))
+                failed.append(failure(call, f"The tool failed unexpectedly ({type(error).__name__})."))
                 continue
             opens.append(self._wait(call, request, "body"))
         if failed:
@@ -174,6 +179,11 @@ class Dispatch:
             since=self.run.claim.created_at if request.event_key else None,
         )
 
+    def _open(self, waits: list[store.NewWait], used: Sequence[UUID] = ()) -> None:
+        store.open_waits(self.run.lease, waits, used)
+        self._mark(waits)
+        self.run.memory.look_at_waits()
+
     def _mark(self, waits: list[store.NewWait]) -> None:
         statuses = {"body": CallStatus.WAITING, "unknown": CallStatus.UNKNOWN, "gate": CallStatus.GATED}
         by_call = {w.call: statuses[w.phase] for w in waits}
@@ -192,23 +202,32 @@ class Dispatch:
         attempts = store.start_calls(self.run.lease, [(c.id, c.tool) for c in calls])
         for call in calls:
             call.status, call.attempt = CallStatus.STARTED, attempts[call.id]
-        limit = self.run.limits.result_bytes
+        release_connection()
         with ThreadPoolExecutor(min(PARALLEL, len(calls)), thread_name_prefix="layby-call") as pool:
-            results = list(pool.map(lambda c: run_body(self.run, c, self.ready[c.id], limit), calls))
-        done = [r for r in results if isinstance(r, store.Result)]
-        self._record(calls, done)
+            results = list(pool.map(self._ended, calls))
+        if done := [r for r in results if isinstance(r, store.Result)]:
+            self._record(calls, done)
+        if lost := next((r for r in results if isinstance(r, BaseException)), None):
+            raise lost
+        waits = [self._wait(c, r, "body") for c, r in zip(calls, results, strict=True) if isinstance(r, YieldRequest)]
+        if waits:
+            self._open(waits)
 
-    def _one(self, call: CallRow) -> bool:
-        """Run one call's body; whether it now waits."""
+    def _ended(self, call: CallRow) -> store.Result | YieldRequest | BaseException:
+        # What stops one body must not lose the results of those beside it: they have run.
+        try:
+            return run_body(self.run, call, self.ready[call.id], self.run.limits.result_bytes)
+        except BaseException as error:  # noqa: BLE001 - raised again once the others are written
+            return error
+
+    def _one(self, call: CallRow, used: Sequence[UUID] = ()) -> bool:
+        """Run one call's body; whether it now waits. *used*: the waits whose outcome lets it run."""
         ready = self.ready[call.id]
-        attempts = store.start_calls(self.run.lease, [(call.id, call.tool)])
+        attempts = store.start_calls(self.run.lease, [(call.id, call.tool)], used)
         call.status, call.attempt = CallStatus.STARTED, attempts[call.id]
         result = run_body(self.run, call, ready, self.run.limits.result_bytes)
         if isinstance(result, YieldRequest):
-            wait = self._wait(call, result, "body")
-            store.open_waits(self.run.lease, [wait])
-            self._mark([wait])
-            self.run.memory.look_at_waits()
+            self._open([self._wait(call, result, "body")])
             return True
         self._record([call], [result])
         return False
@@ -230,8 +249,8 @@ class Dispatch:
         if wait is None or wait.outcome is None:
             return False
         if wait.phase == "gate" and wait.outcome == "approved":
-            store.rerun(self.run.lease, call.id, call.tool, [wait.id], "approved")
-            return self._go(call)
+            # Used up by the very transaction that starts the body: a crash before it leaves the approval to be used.
+            return self._go(call, [wait.id])
         if wait.phase == "unknown" and wait.outcome == "answered" and wait.payload.get("outcome") == "rerun":
             store.rerun(self.run.lease, call.id, call.tool, [wait.id], "a person decided")
             return self._go(call)
@@ -241,7 +260,7 @@ class Dispatch:
         self.run.record([store.Result(call.id, call.tool, status, text, blob, (wait.id,))])
         return True
 
-    def _go(self, call: CallRow) -> bool:
+    def _go(self, call: CallRow, used: Sequence[UUID] = ()) -> bool:
         call.status = CallStatus.PENDING
         self.run.memory.waits.pop(call.id, None)
         ready = self.ready.get(call.id)
@@ -251,9 +270,6 @@ class Dispatch:
             )
         if ready.tool.asks_person:
             request = ready.tool.body(CallContext(self.run, call), ready.arguments)
-            wait = self._wait(call, request, "body")
-            store.open_waits(self.run.lease, [wait])
-            self._mark([wait])
-            self.run.memory.look_at_waits()
+            self._open([self._wait(call, request, "body")], used)
             return False
-        return not self._one(call)
+        return not self._one(call, used)

@@ -19,7 +19,7 @@ from sessions.engine.lease import Lease
 from sessions.engine.sql import execute, fetch
 from sessions.engine.store.attention import KEEP
 from sessions.engine.store.early import take_early
-from sessions.engine.store.rows import RUNNING_MS, fenced, goes_on, hold, untaken
+from sessions.engine.store.rows import RUNNING_MS, TAKEN, fenced, goes_on, hold, untaken
 from workspaces.ids import new_id
 from workspaces.values import canonical
 
@@ -55,19 +55,22 @@ def event_key(wait: NewWait, session: UUID) -> str:
 OPEN = """/* store.open: the unique key (call, phase, attempt) makes a second opening nothing */
 INSERT INTO agent_sessions_yield (id, session_id, workspace_id, frame, call, phase, attempt, kind, reason, event_key,
     since, shown, schema, opened_at, deadline_at, on_expiry, wakes) VALUES """
-OPEN_ROW = """(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(),
-    clock_timestamp() + make_interval(secs => %s::double precision), %s, %s)"""
+# One moment for both: the deadline is exactly so long after the opening. The session is locked, so nothing waits here.
+OPEN_ROW = """(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, statement_timestamp(),
+    statement_timestamp() + make_interval(secs => %s::double precision), %s, %s)"""
 OPENED = " ON CONFLICT (call, phase, attempt) WHERE call IS NOT NULL DO NOTHING RETURNING id, call, kind, phase"
 
 WAITING = """/* store.open */ UPDATE agent_sessions_call SET status = %s
 WHERE id = ANY(%s) AND result IS NULL"""
 
 
-def open_waits(lease: Lease, waits: Sequence[NewWait]) -> None:
-    """Open *waits* and leave the session running. Raises LeaseLost."""
+def open_waits(lease: Lease, waits: Sequence[NewWait], used: Sequence[UUID] = ()) -> None:
+    """Open *waits* and leave the session running; *used*: the waits that let them open. Raises LeaseLost."""
     with transaction.atomic():
         hold(lease)
         fenced(lease, _insert(lease, waits))
+        if used:
+            execute(TAKEN, [list(used)])
 
 
 def _insert(lease: Lease, waits: Sequence[NewWait]) -> list[Entry]:

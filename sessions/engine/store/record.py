@@ -11,7 +11,7 @@ from django.db import transaction
 from sessions.engine.journal import Entry
 from sessions.engine.lease import Lease, Paused
 from sessions.engine.sql import execute, fetch, fetch_one
-from sessions.engine.store.rows import fenced, hold, lock, write
+from sessions.engine.store.rows import TAKEN, fenced, hold, lock, write
 from sessions.states import CallStatus
 from workspaces.ids import new_id
 from workspaces.values import canonical
@@ -84,8 +84,10 @@ UPDATE agent_sessions_call SET status = 'started', attempt = attempt + 1, starte
 WHERE id = ANY(%s) AND status IN ('pending', 'gated') RETURNING id, attempt"""
 
 
-def start_calls(lease: Lease, calls: Sequence[tuple[UUID, str]]) -> dict[UUID, int]:
+def start_calls(lease: Lease, calls: Sequence[tuple[UUID, str]], used: Sequence[UUID] = ()) -> dict[UUID, int]:
     """Commit that the bodies of *calls* (id, tool) begin; their attempt numbers. Raises LeaseLost.
+
+    *used*: the waits whose outcome lets them begin, used up by this start and by no other.
 
     Raises Paused if a pause was asked for: no body starts after the commit of that request.
     """
@@ -93,7 +95,10 @@ def start_calls(lease: Lease, calls: Sequence[tuple[UUID, str]]) -> dict[UUID, i
         fenced(lease, [Entry("call.started", {"call": str(id_), "tool": tool}) for id_, tool in calls])
         if lease.pause_requested:
             raise Paused
-        return dict(fetch(START, [[id_ for id_, _ in calls]]))
+        started: dict[UUID, int] = dict(fetch(START, [[id_ for id_, _ in calls]]))
+        if used:
+            execute(TAKEN, [list(used)])
+        return started
 
 
 @dataclass(frozen=True)
@@ -114,9 +119,6 @@ WHERE id = %s AND result IS NULL"""
 
 BLOB = """/* store.record_results */
 INSERT INTO agent_sessions_blob (id, workspace_id, sha256, bytes, size) VALUES (%s, %s, %s, %s, %s)"""
-
-TAKEN = "/* store.taken */ UPDATE agent_sessions_yield SET taken_at = clock_timestamp() WHERE id = ANY(%s)"
-
 
 UNWRITTEN = "/* store.record_results */ SELECT id FROM agent_sessions_call WHERE id = ANY(%s) AND result IS NULL"
 

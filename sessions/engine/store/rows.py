@@ -97,6 +97,9 @@ SELECT id, frame, wakes, outcome, event_key, since, kind, call FROM agent_sessio
 WHERE session_id = %s AND taken_at IS NULL"""
 
 
+TAKEN = "/* store.taken */ UPDATE agent_sessions_yield SET taken_at = clock_timestamp() WHERE id = ANY(%s)"
+
+
 @dataclass(frozen=True)
 class Untaken:
     """A wait the driver has not used yet."""
