@@ -256,7 +256,8 @@
     const links = all("a", bar);
     const wrong = links.find((a) => $(".error, .errors", $(a.hash)));
     const want = links.find((a) => a.hash === location.hash) || (!bar.dataset.shown && wrong) || links[0];
-    if (!bar.dataset.shown) requestAnimationFrame(() => scrollTo(0, 0)); // the link's own jump would hide the tabs
+    const top = () => scrollTo(0, 0); // the link's own jump, made when the page has loaded, would hide the tabs
+    if (!bar.dataset.shown) { requestAnimationFrame(top); addEventListener("load", () => setTimeout(top)); }
     bar.dataset.shown = "1";
     for (const a of links) {
       $(a.hash).hidden = a !== want;

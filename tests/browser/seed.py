@@ -54,7 +54,10 @@ QUESTIONS = [
         "options": [{"label": "Support"}, {"label": "Customers", "description": "A line on the status page"}],
     },
 ]
-PROMPT = "Which name should the report have: **report-july.md** or `2026-07-report.md`?\n\n- the first reads better\n- the second sorts better"
+PROMPT = """Which name should the report have: **report-july.md** or `2026-07-report.md`?
+
+- the first reads better
+- the second sorts better"""
 LOOK = {"tool": "workspace__list_files", "arguments": {"path": ""}}
 EDIT = {
     "tool": "workspace__edit_file",

@@ -68,6 +68,9 @@ def test_a_page(name: str, desk_of: Callable[[str], Desk], place: Place) -> None
     watch.start()
     answer = page.goto(address(place, name), wait_until="load")
     assert answer is None or answer.status == (404 if name.startswith("missing") else 200)
+    assert page.evaluate("document.activeElement.tagName") not in ("BUTTON", "SUMMARY"), (
+        "nothing decides by Enter alone"
+    )
     for viewport in (WIDE, PHONE):
         as_seen(page, "light", viewport)
         box = page.evaluate("[document.scrollingElement.scrollWidth, document.scrollingElement.clientWidth]")

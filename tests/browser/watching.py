@@ -1,4 +1,4 @@
-"""What a tab does that nobody asked it to: requests to other hosts, sent forms, errors, violations of the content policy."""
+"""What a tab does that nobody asked it to: requests to other hosts, sent forms, errors, violations of the policy."""
 
 from urllib.parse import urlsplit
 
