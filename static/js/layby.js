@@ -88,6 +88,7 @@
 
   /* ---- half-typed answers: <form data-draft="YIELD"> ---- */
   const sending = new Map(); // yield -> its text, while a request is under way
+  let muted = 0; // until then no single key counts: the field that somebody types in has just gone
   const fields = (form) => all("textarea, input, select", form).filter((f) => f.name && f.name !== "csrfmiddlewaretoken" && f.type !== "hidden" && f.type !== "submit");
   const filled = (f) => (f.type === "checkbox" || f.type === "radio" ? f.checked : f.value !== f.defaultValue && f.value.trim() !== "");
   const typed = (form) => fields(form).filter((f) => f.tagName === "TEXTAREA" || f.type === "text").map((f) => f.value.trim()).filter(Boolean).join("\n\n");
@@ -111,7 +112,6 @@
   function handBack(id, text) { // the question is gone and this was never sent
     forget(id);
     if (!text || document.getElementById(`unsent-${id}`)) return; // the server has said it already
-    if (document.getElementById(`unsent-${id}`)) return; // the server says so, with the same text
     const words = document.createElement("pre");
     words.textContent = text;
     toast("That question is closed. What you typed was not sent; here it is:", { into: "#unsent", more: words });
@@ -133,6 +133,7 @@
       if (node.nodeType !== 1) return true;
       for (const form of node.matches("form[data-draft]") ? [node] : all("form[data-draft]", node)) {
         const id = form.dataset.draft;
+        if (form.contains(document.activeElement)) muted = Date.now() + 2000;
         if (!sending.has(id)) handBack(id, typed(form));
       }
       return true;
@@ -312,6 +313,7 @@
     if (event.key === "Escape") { const menu = $("details.menu[open]"); if (menu) { menu.open = false; $("summary", menu).focus(); } return; }
     if (event.metaKey || event.ctrlKey || event.altKey || keys?.checked === false || help?.open) return;
     if (event.target.matches?.("textarea, select, [contenteditable], input:not([type=checkbox], [type=radio])")) return;
+    if (Date.now() < muted) { muted = Math.max(muted, Date.now() + 1000); return; }
     if (going && Date.now() - going < 1500) { going = 0; const link = $(`.rail [data-go="${CSS.escape(event.key)}"]`); if (link) { event.preventDefault(); link.click(); } return; }
     const deeds = {
       g: () => { going = Date.now(); },
