@@ -15,6 +15,7 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from config.launch import places
+from config.launch.children import LaunchError
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -77,6 +78,15 @@ SLOTS = int(_number("LAYBY_SLOTS", 32, 1, 512))
 
 if HEARTBEAT_SECONDS > LEASE_SECONDS / 2:
     raise ImproperlyConfigured("LAYBY_HEARTBEAT_SECONDS has to be at most half of LAYBY_LEASE_SECONDS.")
+
+
+def agree_with_services() -> None:
+    """Raise LaunchError if services were started elsewhere than where the settings, read before, look for them."""
+    sockets = places.socket_folder(DATA)
+    named = {"DATABASE_URL": places.database_url(sockets), "REDIS_URL": places.redis_url(sockets)}
+    ours = {"DATABASE_URL": DATABASE_URL, "REDIS_URL": REDIS_URL}
+    if any(ours[name] != named[name] for name in named if not os.environ.get(name)):
+        raise LaunchError("The services of this data folder moved while this command was starting. Run it again.")
 
 
 def secret_key() -> str:

@@ -44,8 +44,8 @@ class BoundedRequest(http_protocol.WebRequest):  # type: ignore[misc]
         self._parsePOSTFormSubmission = False  # Twisted would hold it twice; Django parses forms
 
     def process(self) -> Any:
-        body = self.content
-        if isinstance(body, BoundedBody) and body.dropped:
+        body, declared = self.content, self.requestHeaders.hasHeader(b"content-length")
+        if isinstance(body, BoundedBody) and (body.dropped or (body.length and not declared)):
             self.requestHeaders.setRawHeaders(b"content-length", [str(body.length).encode()])
         return super().process()
 

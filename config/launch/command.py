@@ -40,9 +40,10 @@ def run(argv: Sequence[str]) -> None:
         if name in WITHOUT or {"--help", "-h"} & set(argv) or _external():
             _execute(argv)
         else:
-            from config.env import DATA
+            from config import env
 
-            with Use(DATA, name, lambda text: print(text, file=sys.stderr)):  # noqa: T201 - a command's own words
+            with Use(env.DATA, name, lambda text: print(text, file=sys.stderr)):  # noqa: T201 - a command's own words
+                env.agree_with_services()
                 _execute(argv)
     except LaunchError as error:
         sys.exit(str(error))

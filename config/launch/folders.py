@@ -51,12 +51,12 @@ def private(folder: Path, account: pwd.struct_passwd | None) -> Path:
 
 def sockets(data: Path, account: pwd.struct_passwd | None) -> Path:
     """The folder for the sockets of the services of *data*, made private and written down in the data folder."""
-    folder = private(places.computed_socket_folder(data), account)
+    folder = private(places.socket_folder(data), account)
     if len(os.fsencode(folder / ".s.PGSQL.5432.lock")) > 107:
         raise LaunchError(f"{folder} is too long a path for sockets. Set XDG_RUNTIME_DIR to a shorter folder.")
     hold(folder)
     note = data / places.SOCKET_FOLDER_FILE
-    note.write_text(f"{folder}\n")
+    note.write_text(f"{folder}\n{data}\n")
     return folder
 
 

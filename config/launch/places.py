@@ -17,17 +17,21 @@ def socket_folder(data: Path) -> Path:
     """The short folder of the sockets of the services of this data folder.
 
     A folder written down by the services' starter wins, because XDG_RUNTIME_DIR may differ between a login shell and a
-    service manager. Root always uses /tmp: the unprivileged user that runs Postgres can't enter /run/user/0.
+    service manager; not in a copy of a data folder, whose note names another one's services.
     """
     try:
-        written = (data / SOCKET_FOLDER_FILE).read_text().strip()
+        written, _, owner = (data / SOCKET_FOLDER_FILE).read_text().partition("\n")
     except OSError:
-        written = ""
-    return Path(written) if written and Path(written).is_dir() else computed_socket_folder(data)
+        return computed_socket_folder(data)
+    ours = owner.strip() == str(data) and Path(written).is_dir()
+    return Path(written) if ours else computed_socket_folder(data)
 
 
 def computed_socket_folder(data: Path) -> Path:
-    """The folder that a starter of services makes: `$XDG_RUNTIME_DIR/layby-HASH` or `/tmp/layby-UID-HASH`."""
+    """The folder that a starter of services makes: `$XDG_RUNTIME_DIR/layby-HASH` or `/tmp/layby-UID-HASH`.
+
+    Root always uses /tmp: the unprivileged user that runs Postgres can't enter /run/user/0.
+    """
     mark = hashlib.sha256(os.fsencode(data)).hexdigest()[:12]
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if runtime and len(runtime) < 50 and os.geteuid() != 0 and Path(runtime).is_dir():

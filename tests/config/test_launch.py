@@ -179,3 +179,16 @@ def test_a_child_that_keeps_failing_is_started_ever_later() -> None:
     assert delays == sorted(delays)
     assert delays[0] < 2 < delays[3] < 30 < delays[-1] + 2 < 35
     assert "exit code 1" in said[0]
+
+
+def test_a_copy_of_a_data_folder_does_not_use_the_services_of_the_original(data: Path, tmp_path: Path) -> None:
+    one = services(data)
+    one.start()
+    try:
+        copy = tmp_path / "copy"
+        copy.mkdir()
+        (copy / "sockets").write_text((data / "sockets").read_text())
+        assert places.socket_folder(data).is_dir()
+        assert places.socket_folder(copy) != places.socket_folder(data)
+    finally:
+        one.stop()

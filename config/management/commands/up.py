@@ -101,6 +101,7 @@ class Command(BaseCommand):
         finally:
             # Also those of a start that failed half-way: `stop` ends them.
             self._watch_services(services)
+        env.agree_with_services()
         self.say(first.migrate())
         for line in first.first_run(no_demo=options["no_demo"]):
             self.say(line)
