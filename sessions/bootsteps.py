@@ -1,8 +1,9 @@
 """The small threads that stand beside a Celery worker's pool, so that nothing needs a free slot or a message to heal.
 
 heartbeat: renews the lease, on its own connection. timekeeper: the sweep, and claimable sessions whose hint was lost.
-Their `stop` does nothing and they end on `worker_shutdown`: a step that requires the pool is stopped before the pool
-drains, and a heartbeat that stopped then would lose the leases of what still runs.
+They outlive their step's `stop`, which only says that nothing more is claimed, and end on `worker_shutdown`: a step
+that requires the pool is stopped before the pool drains, and a heartbeat that stopped then would lose the leases of
+what still runs.
 """
 
 import threading
@@ -52,7 +53,9 @@ class Threads(bootsteps.StartStopStep):  # type: ignore[misc]
             thread.start()
 
     def stop(self, worker: Any) -> None:
-        """Nothing: see the module."""
+        """Claim nothing more, or the pool might never drain; a remote `shutdown` sends no signal before this."""
+        if (me := process.current()) is not None:
+            me.stopping.set()
 
 
 def heartbeat(me: Process, ended: threading.Event) -> None:
@@ -106,12 +109,14 @@ def timekeeper(me: Process, ended: threading.Event, pool: Any) -> None:
 
 def submit(me: Process, pool: Any, wanted: int) -> None:
     """Put *wanted* runs of the work loop into our own pool: the road that needs no broker."""
-    for _ in range(wanted):
-        pool.apply_async(_work, (me,))
+    for _ in range(wanted - me.submitted):
+        with me.submitting():
+            pool.apply_async(_work, (me,))
 
 
 def _work(me: Process) -> None:
     # Submitted past Celery's own prerun and postrun: the loop closes its connection itself.
+    me.begun()
     try:
         runner.work(me)
     except Exception as error:  # noqa: BLE001 - in a pool thread nobody else would hear of it

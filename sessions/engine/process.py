@@ -48,6 +48,8 @@ class Process:
         self._driven: set[tuple[UUID, int]] = set()
         self._interrupted: set[tuple[UUID, int]] = set()
         self._alive_until = 0.0
+        # Runs of the work loop that wait for a thread: a pool that is busy with something else is not filled with them.
+        self.submitted = 0
 
     # -- heartbeat
 
@@ -91,6 +93,22 @@ class Process:
         finally:
             with self._lock:
                 self._driven.discard((session, fence))
+
+    @contextmanager
+    def submitting(self) -> Iterator[None]:
+        """Count one run of the work loop that is put into the pool; not if that fails."""
+        with self._lock:
+            self.submitted += 1
+        try:
+            yield
+        except BaseException:
+            self.begun()
+            raise
+
+    def begun(self) -> None:
+        """One of them has got its thread."""
+        with self._lock:
+            self.submitted -= 1
 
     @property
     def busy(self) -> int:

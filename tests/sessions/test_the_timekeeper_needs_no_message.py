@@ -74,3 +74,25 @@ def test_a_worker_whose_process_is_gone_is_reclaimed_before_its_lease_ends(start
     Worker.objects.filter(pk=worker.boot_id).update(pid_started="1")
     sweep.reclaim(Process(1))
     assert state(session) == "resumable"
+
+
+def test_a_pool_busy_with_something_else_is_not_filled_with_runs_that_wait(worker):
+    waiting = []
+
+    class Busy:
+        def apply_async(self, act, arguments):
+            waiting.append((act, arguments))
+
+    for _ in range(5):
+        bootsteps.submit(worker, Busy(), 4)
+    assert len(waiting) == 4
+    for act, arguments in waiting:
+        act(*arguments)
+    bootsteps.submit(worker, Busy(), 4)
+    assert len(waiting) == 8
+
+
+def test_a_worker_told_to_stop_without_a_signal_claims_nothing_more(worker, monkeypatch):
+    monkeypatch.setattr(bootsteps.process, "current", lambda: worker)
+    bootsteps.Threads.stop(object(), object())
+    assert worker.stopping.is_set()
