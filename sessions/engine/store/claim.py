@@ -26,9 +26,8 @@ MAX_ATTEMPTS = 3
 CANDIDATE = """/* store.claim: index session_claim; a claim that meets a lock looks further */
 SELECT s.id, s.workspace_id, s.kind, s.version_id, s.surface, s.state, s.fence, s.attempts, s.seq,
        s.attention, s.pause_requested, s.model_calls, s.failure_code,
-       s.depth, s.created_at, w.slug, p.schema_version, p.frontier
+       s.depth, s.created_at, w.slug
 FROM agent_sessions_session s JOIN workspaces_workspace w ON w.id = s.workspace_id
-LEFT JOIN agent_sessions_parkedstate p ON p.session_id = s.id
 WHERE s.state IN ('queued', 'resumable') AND s.priority = %s AND s.workspace_id {turn} %s
 ORDER BY s.workspace_id, s.ready_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED"""
 
@@ -39,6 +38,9 @@ TAKE = """/* store.claim */
 UPDATE agent_sessions_session SET state = 'running', worker = %s, fence = fence + 1, claimed_at = clock_timestamp(),
     pause_requested = false, seq = seq + 1
 WHERE id = %s RETURNING fence, seq, model_calls, running_ms"""
+
+FRONTIER = """/* store.claim: under the lock; joined to CANDIDATE it would be read as it was before */
+SELECT schema_version, frontier FROM agent_sessions_parkedstate WHERE session_id = %s"""
 
 FORGET = "/* store.claim */ DELETE FROM agent_sessions_parkedstate WHERE session_id = %s"
 
@@ -89,16 +91,17 @@ def _claim_one(worker: UUID) -> Claim | Locked | None:
             return None
         id_, workspace, kind, version, surface, state, fence, attempts, seq = row[:9]
         locked = Locked(id_, State(state), workspace, None, fence, attempts, seq, *row[9:13])
-        depth, created_at, slug, schema_version, frontier = row[13:]
+        depth, created_at, slug = row[13:]
+        kept = fetch_one(FRONTIER, [id_]) if fence > 0 else None  # fence 0: it never ran
         try:
-            parsed = None if schema_version is None else Frontier.parse(schema_version, frontier)
+            parsed = Frontier.parse(*kept) if kept is not None else None
         except UnreadableFrontierError as error:
             # Kept, not started over: the row stays until a person or a newer release can read it.
             attend(locked, Attention.UNREADABLE_STATE, str(error))
             return locked
         taken = fetch_one(TAKE, [worker, id_])
         assert taken is not None
-        if schema_version is not None:
+        if kept is not None:
             execute(FORGET, [id_])
         lease = Lease(id_, workspace, worker, taken[0], model_calls=taken[2], running_ms=taken[3])
         journal.append(id_, workspace, taken[1], [Entry("session.running", {"attempt": attempts})])

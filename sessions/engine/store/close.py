@@ -23,7 +23,8 @@ UPDATE agent_sessions_yield SET taken_at = clock_timestamp() WHERE session_id = 
 
 OPEN_CALLS = """/* store.settle: index call_open */
 SELECT id, tool, status FROM agent_sessions_call
-WHERE session_id = %s AND status IN ('pending', 'gated', 'started', 'waiting', 'unknown') ORDER BY id FOR NO KEY UPDATE"""
+WHERE session_id = %s AND status IN ('pending', 'gated', 'started', 'waiting', 'unknown')
+ORDER BY id FOR NO KEY UPDATE"""
 
 SETTLE = """/* store.settle */
 UPDATE agent_sessions_call SET status = 'cancelled', result = %s, ended_at = clock_timestamp()
