@@ -27,6 +27,12 @@ def settled(wait: WaitRow, tool: Tool | None) -> tuple[CallStatus, Any]:
         if payload.get("outcome") == "succeeded":
             return CallStatus.SUCCEEDED, said if said is not None else "A person found that it had succeeded."
         return CallStatus.FAILED, said if said is not None else "A person found that it had failed."
+    if wait.phase == "unknown":
+        # Never as if nothing had been done: nobody has said how the call ended.
+        who = wait.by.get("by") or wait.by.get("name") or "the system"
+        why = f" ({payload['reason']})" if payload.get("reason") else ""
+        said = f"It was interrupted while it ran and may have had effects. {who} cancelled the question about it{why}."
+        return STATUS[outcome], said
     if outcome is Outcome.REJECTED:
         return (
             CallStatus.REJECTED,

@@ -10,7 +10,7 @@ from sessions.operations.sessions import MAX_REASON, ended_error
 from sessions.states import ENDED, Outcome, State
 from sessions.tools.answers import check_answer, normalise_question_answer
 from workspaces import access, clock
-from workspaces.actors import Actor
+from workspaces.actors import SYSTEM, Actor
 from workspaces.errors import Invalid, NotFound
 from workspaces.ids import parse_id
 from workspaces.roles import Need
@@ -129,11 +129,18 @@ def _resolve(actor: Actor, session: Session, wait: Yield, outcome: Outcome, payl
     done = store.resolve(session.pk, wait.pk, outcome, payload, actor)
     if done.won:
         return
-    if done.session is State.ABANDONED and done.on_expiry == "abandon" and done.outcome in ("", Outcome.TIMED_OUT):
+    if done.session is State.ABANDONED and _closed_by_expiry(done):
         raise SuspensionExpired()
     if not done.outcome:
         raise ended_error(done.session)
     raise _lost(done)
+
+
+def _closed_by_expiry(done: store.Resolution) -> bool:
+    """Whether the wait ended as its session was abandoned: by its own deadline, or with the one that ran out."""
+    if done.outcome == Outcome.TIMED_OUT:
+        return done.on_expiry == "abandon"
+    return not done.outcome or (done.outcome == Outcome.CANCELLED and done.by.get("kind") == SYSTEM.kind)
 
 
 _DONE: dict[str, str] = {

@@ -7,7 +7,7 @@ from sessions.engine.memory import Memory
 from sessions.engine.process import Process
 from sessions.errors import WrongKind
 from sessions.models import Session, Worker
-from sessions.operations.answers import answer, settle_unknown
+from sessions.operations.answers import answer, cancel_wait, settle_unknown
 from tests.sessions import toolset
 from tests.sessions.conftest import call, journal, results, state, the_wait, work
 from workspaces.errors import Invalid
@@ -151,3 +151,15 @@ def test_a_worker_that_lost_the_session_writes_nothing_but_a_note(start, worker,
     assert journal(session)[-1] == "result.late"
     memory = Memory.load(session.pk)
     assert not memory.open_calls()
+
+
+def test_a_question_about_an_unknown_outcome_that_is_cancelled_never_says_that_nothing_was_done(
+    start, worker, successor, alice_actor
+):
+    session = started_and_died(start, worker, "once")
+    heir = successor()
+    work(heir)
+    cancel_wait(alice_actor, session, str(the_wait(session).pk), "nobody knows")
+    work(heir)
+    _tool, status, text = results(session)[0]
+    assert status == "cancelled" and "may have had effects" in text and "nobody knows" in text

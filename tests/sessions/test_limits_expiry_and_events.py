@@ -1,5 +1,6 @@
 """Limits end a session with a code that says which; deadlines are settled by the sweep; events find their waits."""
 
+import sys
 from datetime import timedelta
 
 import pytest
@@ -196,3 +197,31 @@ def test_five_hopeless_turns_end_it(start, worker):
     session = start([{"calls": [{"tool": "nope", "arguments": {}}]}] * 9)
     work(worker)
     assert failure(session)[:2] == ("failed", "invalid_calls")
+
+
+def test_with_abandon_only_the_wait_that_ran_out_is_called_timed_out(start, worker, alice_actor):
+    soon = {"tool": "system__ask_user", "arguments": {"prompt": "?", "timeout_seconds": 5}}
+    session = start([{"calls": [soon, ASK]}], suspension={"on_expiry": "abandon"})
+    work(worker)
+    sweep.expire(now=clock.db_now() + timedelta(seconds=6))
+    waits = list(session.yields.order_by("deadline_at"))
+    assert [(w.outcome, w.outcome_by["kind"]) for w in waits] == [("timed_out", "system"), ("cancelled", "system")]
+    for wait in waits:
+        with pytest.raises(SuspensionExpired):
+            answer(alice_actor, session, "late", wait=str(wait.pk))
+    assert journal(session).count("wait.closed") == 2
+
+
+def test_an_event_key_too_long_for_a_row_is_shortened_alike_on_both_sides(start, worker):
+    session = start([{"calls": [call("wait", name="n" * 300)]}, {"say": "ok"}])
+    work(worker)
+    assert store.publish(session.workspace_id, f"external:{'n' * 300}:", 1, SYSTEM).woken == 1
+
+
+def test_matching_ends_though_a_wait_stays_open(start, worker, monkeypatch):
+    session = start([{"calls": [call("wait", name="x")]}, {"say": "ok"}])
+    work(worker)
+    looked = []
+    monkeypatch.setattr(sys.modules["sessions.engine.store.publish"], "resolve", lambda *args, **_: looked.append(args))
+    assert store.publish(session.workspace_id, "external:x:", 1, SYSTEM).fate == "nobody_waiting"
+    assert len(looked) == 1

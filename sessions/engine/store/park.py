@@ -48,7 +48,11 @@ class NewWait:
 def event_key(wait: NewWait, session: UUID) -> str:
     """The wait's key; one above 255 characters is replaced by its hash (a btree refuses long keys)."""
     prefix = {"unknown_outcome": "outcome", "ask_question": "ask_user"}.get(wait.kind, wait.kind)
-    key = wait.event_key or f"{prefix}:{session}:{wait.call}"
+    return bounded(wait.event_key or f"{prefix}:{session}:{wait.call}")
+
+
+def bounded(key: str) -> str:
+    """*key* as rows hold it, on both sides of a match."""
     return key if len(key) <= MAX_KEY else "sha256:" + hashlib.sha256(key.encode()).hexdigest()
 
 

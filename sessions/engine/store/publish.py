@@ -14,6 +14,7 @@ from django.db import transaction
 
 from sessions.engine.sql import fetch, fetch_one
 from sessions.engine.store.early import settle_fate
+from sessions.engine.store.park import bounded
 from sessions.engine.store.resolve import resolve
 from sessions.states import Fate, Outcome
 from workspaces.actors import SYSTEM, Actor
@@ -55,7 +56,7 @@ def publish(
     params: Mapping[str, Any] = {
         "id": id_,
         "workspace": workspace,
-        "key": key,
+        "key": bounded(key),
         "name": name,
         "correlation": correlation,
         "payload": canonical(payload),
@@ -84,7 +85,10 @@ def match(event: UUID) -> Published:
     row = fetch_one(EVENT, [event])
     assert row is not None
     workspace, key, payload, created = row
-    while waiters := fetch(WAITERS, [workspace, key, created]):
+    seen: set[UUID] = set()
+    # Each resolve closes its wait, so the next look is at others. One that stays open all the same ends the loop.
+    while waiters := [row for row in fetch(WAITERS, [workspace, key, created]) if row[0] not in seen]:
         for wait, session in waiters:
+            seen.add(wait)
             resolve(session, wait, Outcome.FIRED, json.loads(payload), SYSTEM, event=event)
     return Published(event, *settle_fate(event))

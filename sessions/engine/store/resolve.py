@@ -80,8 +80,11 @@ def resolve(
         written, who = (Outcome.TIMED_OUT, SYSTEM) if late or outcome is Outcome.TIMED_OUT else (outcome, actor)
         state = locked.state
         if written is Outcome.TIMED_OUT and on_expiry == "abandon":
-            # Settled before anything else, so that what waited can never run.
-            settle(locked, State.ABANDONED, who, f"The wait ({reason}) was not answered in time.", Outcome.TIMED_OUT)
+            # Settled before anything else, so that what waited can never run. The other waits did not run out.
+            execute(OUTCOME, [str(written), canonical(who.as_json()), now, None, event, wait])
+            closed = Entry("wait.closed", {"yield": str(wait), "kind": kind, "outcome": str(written)}, who.as_json())
+            write(locked, "", [], [closed])
+            settle(locked, State.ABANDONED, who, f"The wait ({reason}) was not answered in time.", Outcome.CANCELLED)
             state = State.ABANDONED
         else:
             text = None if written is Outcome.TIMED_OUT else canonical(payload)
