@@ -25,9 +25,11 @@ FULL_BATCHES = 20
 
 log = structlog.get_logger(__name__)
 
+# These looks compare with the statement's moment by the database's clock: `clock_timestamp()` is volatile, and a
+# condition on it reads the whole index, every second, whatever is due.
 EXPIRED = """/* sweep.expire: index yield_expire */
 SELECT id, session_id FROM agent_sessions_yield
-WHERE outcome IS NULL AND deadline_at IS NOT NULL AND deadline_at <= COALESCE(%s::timestamptz, clock_timestamp())
+WHERE outcome IS NULL AND deadline_at IS NOT NULL AND deadline_at <= COALESCE(%s::timestamptz, statement_timestamp())
 ORDER BY deadline_at LIMIT %s"""
 
 
@@ -41,7 +43,7 @@ def expire(now: datetime | None = None) -> int:
 
 OVERDUE = """/* sweep.overdue: index frame_deadline */
 SELECT session_id FROM agent_sessions_frame WHERE status = 'open' AND deadline_at IS NOT NULL
-AND deadline_at <= COALESCE(%s::timestamptz, clock_timestamp()) ORDER BY deadline_at LIMIT %s"""
+AND deadline_at <= COALESCE(%s::timestamptz, statement_timestamp()) ORDER BY deadline_at LIMIT %s"""
 
 
 def overdue(now: datetime | None = None) -> int:
@@ -83,7 +85,7 @@ def orphans(process: Process) -> int:
 
 UNMATCHED = """/* sweep.unmatched: index event_unmatched */
 SELECT id FROM agent_sessions_event
-WHERE matched_at IS NULL AND created_at < clock_timestamp() - interval '2 seconds' ORDER BY created_at LIMIT %s"""
+WHERE matched_at IS NULL AND created_at < statement_timestamp() - interval '2 seconds' ORDER BY created_at LIMIT %s"""
 
 
 def unmatched() -> int:
