@@ -1,9 +1,9 @@
 """The sockets of live pages: read-only, one per open page.
 
 A frame of the channel layer says "session S changed, up to N"; the socket reads the rows after its cursor in a thread
-and sends the fragments of `sessions.sockets`. Losing every frame costs up to half a minute, never truth: each socket
-looks again by itself, right after connecting and then every 20 to 28 s, which is also how one whose login or role has
-ended is closed in time.
+and sends the fragments of `sessions.sockets`. Losing every frame costs seconds, never truth: one lookout per process
+compares all open pages with the rows every 3 s, and each socket looks by itself right after connecting and then every
+20 to 28 s, which is also how one whose login or role has ended is closed in time.
 
 Invariants: nothing that comes in is acted on; access is asked at the connect and before each message; while one
 message is being made, further frames only leave a mark, so what waits per socket is one render and at most 100 ids.
@@ -15,6 +15,8 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qs
+from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import structlog
 from channels.db import database_sync_to_async
@@ -23,6 +25,7 @@ from django.db import DatabaseError, InterfaceError
 from django.urls import re_path
 
 from sessions.live import session_group, workspace_group
+from sessions.queries.page import seqs
 from sessions.sockets import Listener, ListListener, SessionListener, SignedOut
 from sessions.views.replies import number
 from workspaces.errors import LaybyError
@@ -30,6 +33,7 @@ from workspaces.errors import LaybyError
 RESYNC_SECONDS = 20.0
 JITTER_SECONDS = 8.0  # so that a thousand pages don't look in the same second
 PAUSE_SECONDS = 0.15  # between two messages to one socket
+LOOKOUT_SECONDS = 3.0
 MAX_WAITING = 100
 MAX_RECEIVED = 20
 
@@ -42,6 +46,44 @@ log = structlog.get_logger(__name__)
 _threads = ThreadPoolExecutor(4, thread_name_prefix="layby-live")
 
 
+class Lookout:
+    """Looks once for all sockets of this process whether the rows have gone on without a frame reaching them."""
+
+    def __init__(self) -> None:
+        self.sockets: set[LiveSocket] = set()
+        self.task: asyncio.Task[None] | None = None
+
+    def add(self, socket: "LiveSocket") -> None:
+        """Look for *socket* too, from now on."""
+        self.sockets.add(socket)
+        if self.task is None or self.task.done():
+            self.task = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        while self.sockets:
+            await asyncio.sleep(LOOKOUT_SECONDS)
+            sockets = list(self.sockets)
+            lists = [socket for socket in sockets if isinstance(socket, ListSocket)]
+            ones = {socket.watched for socket in sockets if socket not in lists}
+            try:
+                sessions, places = await _in_thread(seqs, ones, {socket.watched for socket in lists})
+            except Exception as error:  # noqa: BLE001 - the database is away: each socket finds out by itself
+                log.warning("live_pages_not_compared", error=type(error).__name__)
+                continue
+            for socket in sockets:
+                known = places.get(socket.watched, {}) if socket in lists else sessions
+                if socket.listener is not None and (missed := socket.listener.behind(known)):
+                    socket.mark(missed)
+
+
+_lookouts: WeakKeyDictionary[asyncio.AbstractEventLoop, Lookout] = WeakKeyDictionary()
+
+
+def lookout() -> Lookout:
+    """The one of the running loop; a server has one."""
+    return _lookouts.setdefault(asyncio.get_running_loop(), Lookout())
+
+
 class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
     """What both sockets do; they say whom they listen for."""
 
@@ -49,6 +91,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         super().__init__()
         self.listener: Listener | None = None
         self.group = ""
+        self.watched = UUID(int=0)
         self.changed: set[str] = set()
         self.look = asyncio.Event()
         self.received = 0
@@ -59,6 +102,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
             return await super().__call__(scope, receive, send)
         finally:
             # However the socket ended: by the browser, by the broker (an exception), by the server.
+            lookout().sockets.discard(self)
             if self.task is not None:
                 self.task.cancel()
 
@@ -83,15 +127,17 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         key = self.scope["session"].session_key
         listener = self.listener_of(key, self.scope["url_route"]["kwargs"], query)
         try:
-            self.group = self.group_name(await _in_thread(listener.group_of))
+            self.watched = await _in_thread(listener.watched)
         except LaybyError:
             await self.close()
             return
+        self.group = self.group_name(self.watched)
         # Listening first, looking second: what happens between the two is seen twice, never missed.
         await self.channel_layer.group_add(self.group, self.channel_name)
         self.listener = listener
         await self.accept()
         self.task = asyncio.create_task(self._serve(listener))
+        lookout().add(self)
 
     async def disconnect(self, code: int) -> None:
         """Leave the group."""
@@ -109,11 +155,14 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def session_changed(self, message: dict[str, Any]) -> None:
         """A frame of the layer: leave a mark."""
-        self.changed.add(str(message["session"]))
+        self.mark({str(message["session"])})
         if len(self.changed) > MAX_WAITING:
             self.changed.clear()
             await self.close(OVERLOADED)
-            return
+
+    def mark(self, sessions: set[str]) -> None:
+        """Say that *sessions* have news."""
+        self.changed |= sessions
         self.look.set()
 
     async def _serve(self, listener: Listener) -> None:

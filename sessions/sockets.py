@@ -5,7 +5,7 @@ same ones as the views render. Invariants: nothing is rendered for a login that 
 that was taken; every call asks the database anew; nothing here changes a row.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -20,7 +20,7 @@ from sessions.access import access_session
 from sessions.models import Session
 from sessions.present.header import row
 from sessions.queries.lists import rows, session_page
-from sessions.queries.page import needs
+from sessions.queries.page import needs, seqs
 from sessions.views import page
 from workspaces.access import admit
 from workspaces.actors import Actor
@@ -59,8 +59,12 @@ class Listener:
         workspace, role = admit(actor, self.slug)
         return actor, workspace, role
 
-    def group_of(self) -> Any:
+    def watched(self) -> UUID:
         """The id whose channel group this page listens to. Raises as `enter`."""
+        raise NotImplementedError
+
+    def behind(self, seqs: Mapping[UUID, int]) -> set[str]:
+        """The sessions whose journal number in *seqs* is above what the page was told."""
         raise NotImplementedError
 
     def news(self, changed: set[str], again: bool) -> tuple[str, bool]:
@@ -76,8 +80,12 @@ class SessionListener(Listener):
     cursor: int | None = None
     rest: tuple[Role, int] | None = None
 
-    def group_of(self) -> UUID:
+    def watched(self) -> UUID:
         return self._session()[0].pk
+
+    def behind(self, seqs: Mapping[UUID, int]) -> set[str]:
+        found = seqs.get(UUID(self.session))
+        return {self.session} if found is not None and self.cursor is not None and found > self.cursor else set()
 
     def _session(self) -> tuple[Session, Role]:
         actor, workspace, role = self.enter()
@@ -102,12 +110,20 @@ class ListListener(Listener):
     """The list of a workspace's sessions."""
 
     shown: str = ""
+    told: dict[UUID, int] | None = None
 
-    def group_of(self) -> UUID:
+    def watched(self) -> UUID:
         return self.enter()[1].pk
+
+    def behind(self, seqs: Mapping[UUID, int]) -> set[str]:
+        told = self.told
+        # Without a first message there is nothing to compare with; it is on its way.
+        return set() if told is None else {str(one) for one, seq in seqs.items() if seq > told.get(one, 0)}
 
     def news(self, changed: set[str], again: bool) -> tuple[str, bool]:
         _, workspace, _ = self.enter()
+        if self.told is None:
+            self.told = dict(seqs((), [workspace.pk])[1].get(workspace.pk, {}))
         if not again:
             return self._rendered(workspace, rows([UUID(one) for one in sorted(changed, reverse=True)])), False
         html = self._rendered(workspace, session_page(workspace).items)
@@ -116,7 +132,9 @@ class ListListener(Listener):
         self.shown = html
         return html, False
 
-    def _rendered(self, workspace: Workspace, documents: Iterable[dict[str, Any]]) -> str:
+    def _rendered(self, workspace: Workspace, documents: Sequence[dict[str, Any]]) -> str:
+        assert self.told is not None
+        self.told |= {UUID(document["id"]): document["seq"] for document in documents}
         context = {
             "workspace": workspace,
             "rows": [row(document) for document in documents],

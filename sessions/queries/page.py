@@ -211,6 +211,34 @@ def rail(workspace: Workspace) -> Rail:
     return Rail(needs(workspace), int(alive), int(busy), int(slots), int(parked))
 
 
+SEQS = "/* page.seqs: the primary key */ SELECT id, seq FROM agent_sessions_session WHERE id = ANY(%s)"
+
+LIST_SEQS = """/* page.list_seqs: index session_list, one ordered look per workspace and state */
+SELECT w.id, s.id, s.seq FROM unnest(%s::uuid[]) AS w(id) CROSS JOIN unnest(%s::text[]) AS t(state)
+CROSS JOIN LATERAL (
+    SELECT id, seq FROM agent_sessions_session
+    WHERE workspace_id = w.id AND state = t.state ORDER BY id DESC LIMIT 50
+) AS s"""
+
+
+def seqs(sessions: Iterable[UUID], workspaces: Iterable[UUID]) -> tuple[dict[UUID, int], dict[UUID, dict[UUID, int]]]:
+    """The journal numbers of *sessions*, and per workspace those of its newest sessions in each state (50 each).
+
+    What open pages are compared with. Two statements at most.
+    """
+    one: dict[UUID, int] = {}
+    many: dict[UUID, dict[UUID, int]] = {}
+    with connection.cursor() as cursor:
+        if wanted := list(sessions):
+            cursor.execute(SEQS, [wanted])
+            one = dict(cursor.fetchall())
+        if places := list(workspaces):
+            cursor.execute(LIST_SEQS, [places, [str(state) for state in State]])
+            for workspace, session, seq in cursor.fetchall():
+                many.setdefault(workspace, {})[session] = seq
+    return one, many
+
+
 def whole_result(session: Session, call: str) -> bytes:
     """The whole result of a call whose result was shortened for the model. Raises NotFound."""
     id_ = parse_id(call)
