@@ -32,7 +32,10 @@ from workspaces.errors import LaybyError
 
 RESYNC_SECONDS = 20.0
 JITTER_SECONDS = 8.0  # so that a thousand pages don't look in the same second
-PAUSE_SECONDS = 0.15  # between two messages to one socket
+# Between two messages to one socket: longer with more sockets, so that all of them together keep the process free.
+PAUSE_SECONDS = 0.15
+MOST_PAUSE_SECONDS = 3.0
+FULL_PACE = 10
 LOOKOUT_SECONDS = 3.0
 MAX_WAITING = 100
 MAX_RECEIVED = 20
@@ -74,6 +77,11 @@ class Lookout:
                 known = places.get(socket.watched, {}) if socket in lists else sessions
                 if socket.listener is not None and (missed := socket.listener.behind(known)):
                     socket.mark(missed)
+
+
+def pause(sockets: int) -> float:
+    """Seconds between two messages to one of *sockets*."""
+    return min(PAUSE_SECONDS * max(1.0, sockets / FULL_PACE), max(MOST_PAUSE_SECONDS, PAUSE_SECONDS))
 
 
 _lookouts: WeakKeyDictionary[asyncio.AbstractEventLoop, Lookout] = WeakKeyDictionary()
@@ -189,7 +197,7 @@ class LiveSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
                 log.exception("live_page_failed")
                 await self.close(BROKEN)
                 return
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(pause(len(lookout().sockets)))
             again = not more and not await self._marked()
 
     async def _marked(self) -> bool:

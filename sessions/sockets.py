@@ -5,9 +5,12 @@ same ones as the views render. Invariants: nothing is rendered for a login that 
 that was taken; every call asks the database anew; nothing here changes a row.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from threading import Lock
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -44,6 +47,33 @@ def person_of(key: str | None) -> User:
     if not isinstance(user, User) or not user.is_active:
         raise SignedOut()
     return user
+
+
+class Shared:
+    """What was rendered a moment ago, for the other pages that show the same: many may look at one session."""
+
+    SECONDS = 1.0
+    MOST = 100
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: OrderedDict[Hashable, tuple[float, Any]] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What *make* gives, or gave for *key* within the last second."""
+        with self._lock:
+            at, found = self._kept.get(key, (-self.SECONDS, None))
+            if monotonic() - at < self.SECONDS:
+                return found
+        found = make()
+        with self._lock:
+            self._kept[key] = (monotonic(), found)
+            while len(self._kept) > self.MOST:
+                self._kept.popitem(last=False)
+        return found
+
+
+_shared = Shared()
 
 
 @dataclass
@@ -100,9 +130,18 @@ class SessionListener(Listener):
             self.cursor = session.seq
         if self.cursor == session.seq and before in (None, self.rest):
             return "", False
-        context = page.news(session, role, self.cursor)
-        self.cursor, self.rest = context["cursor"], (role, context["needs"])
-        return render_to_string("sessions/_live.html", context), bool(context["behind"])
+        html, self.cursor, more, waiting = _shared.get(
+            (session.pk, self.cursor, session.seq, role, self.rest), lambda: _news(session, role, self.cursor)
+        )
+        self.rest = (role, waiting)
+        return html, more
+
+
+def _news(session: Session, role: Role, after: int | None) -> tuple[str, int, bool, int]:
+    """(the fragments, the cursor behind them, whether there is more, how much needs a person)."""
+    context = page.news(session, role, after)
+    html = render_to_string("sessions/_live.html", context)
+    return html, context["cursor"], context["behind"], context["needs"]
 
 
 @dataclass
