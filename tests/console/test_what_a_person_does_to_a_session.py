@@ -4,7 +4,7 @@ import pytest
 
 from sessions.engine import store
 from sessions.engine.process import Process
-from sessions.models import Call, Session, Steer, Worker
+from sessions.models import Call, Session, Steer, Worker, Yield
 from tests.console.conftest import HTMX, asking, get, page_of, text_of
 from tests.sessions import toolset
 from tests.sessions.conftest import call, results, state, the_wait, work
@@ -22,6 +22,40 @@ def test_pause_and_resume(waiting, alice, browser_of, headers):
     response = client.post(page_of(session, "resume/"), headers=headers)
     assert response.status_code == (200 if headers else 302) and state(session) == "parked"
     assert "alice resumed it." in get(client, page_of(session))
+
+
+def test_a_running_session_is_asked_to_pause_and_may_be_let_go_on(start, worker, alice, browser_of):
+    seen = []
+
+    def act(_):
+        session = Session.objects.select_related("workspace").get()
+        client = browser_of(alice)
+        assert client.post(page_of(session, "pause/")).status_code == 302
+        seen.append(get(client, page_of(session)))
+        assert client.post(page_of(session, "resume/")).status_code == 302
+        seen.append(get(client, page_of(session)))
+
+    toolset.ACTS["once"] = act
+    session = start([{"calls": [call("once")]}, {"say": "ok"}], tools=["test"])
+    work(worker)
+    assert state(session) == "completed"
+    assert "asked it to pause at the next safe point" in seen[0] and "Go on without a pause" in seen[0]
+    assert "Go on without a pause" not in seen[1] and "is working" in seen[1]
+
+
+@pytest.mark.parametrize("on_expiry", ["continue", "abandon"])
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_an_answer_after_the_deadline_is_handed_back(waiting, alice, browser_of, on_expiry, headers):
+    session = waiting(suspension={"on_expiry": on_expiry})
+    wait = the_wait(session)
+    Yield.objects.filter(pk=wait.pk).update(deadline_at=wait.opened_at)
+    path = page_of(session, f"yields/{wait.pk}/answer/")
+    response = browser_of(alice).post(path, {"response": "my long text"}, headers=headers)
+    html = text_of(response)
+    assert response.status_code == 409 and "Arrived too late, not delivered." in html and "my long text" in html
+    assert f'id="card-{wait.pk}"' not in html
+    wait.refresh_from_db()
+    assert wait.outcome == "timed_out" and state(session) == ("abandoned" if on_expiry == "abandon" else "resumable")
 
 
 def test_cancel_ends_it_and_closes_its_cards(waiting, alice, browser_of):
