@@ -136,7 +136,7 @@ def _words(error: Any) -> str:
 def _shown(said: str, req: ModelRequest) -> str:
     """*said* for a person: one line, without the key, at most 300 characters."""
     line = " ".join(clean_text(said).split())
-    if key := req.provider.api_key:
+    if key := " ".join(req.provider.api_key.split()):  # with its blanks as the line has them
         line = line.replace(key, "[key]")
     line = re.sub(r"(?i)\b(bearer\s+|sk-)[\w.*-]{6,}", "[key]", line)
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
