@@ -82,6 +82,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "workspaces.context.console",
+                "sessions.views.page.rail",
                 "sessions.views.frame.rail",
             ],
         },

@@ -68,6 +68,9 @@ def test_a_page(name: str, desk_of: Callable[[str], Desk], place: Place) -> None
     watch.start()
     answer = page.goto(address(place, name), wait_until="load")
     assert answer is None or answer.status == (404 if name.startswith("missing") else 200)
+    if answer and answer.status == 200 and "/w/acme/" in page.url:
+        assert page.title().startswith("("), "what needs a person is counted in the title of every page"
+        assert page.locator(".rail .foot").count() == 1
     assert page.evaluate("document.activeElement.tagName") not in ("BUTTON", "SUMMARY"), (
         "nothing decides by Enter alone"
     )
