@@ -36,8 +36,20 @@ def definition_of(version: UUID) -> AgentDefinition:
     return parse(json.loads(AgentVersion.objects.values_list("definition", flat=True).get(pk=version)))
 
 
+def provider_config(workspace: UUID, slug: str) -> ProviderConfig:
+    """Where the models of provider *slug* are called. Raises ProviderError."""
+    row = Provider.objects.filter(workspace=workspace, slug=slug).values_list("kind", "base_url", "api_key").first()
+    if row is None:
+        message = f"There is no model provider {slug!r} in this workspace any more."
+        raise ProviderError(message, failure="provider_unknown")
+    return ProviderConfig(row[0], row[1], secrets.decrypt(row[2]) if row[2] else "")
+
+
 class AgentDriver:
-    """Drives a frame of kind `agent`."""
+    """Drives a frame of kind `agent`: one driver for one drive, which reads its provider once."""
+
+    def __init__(self) -> None:
+        self._provider: ProviderConfig | None = None
 
     def drive(self, run: Run) -> None:
         """Go on until the session parks, ends, or is taken: always leaves by an `Unwind`."""
@@ -96,13 +108,10 @@ class AgentDriver:
         run.note("model.retried", {"attempt": attempt, "why": error.failure, "message": error.message, "in": seconds})
 
     def _request(self, run: Run, definition: AgentDefinition, box: registry.Toolbox) -> ModelRequest:
-        provider = Provider.objects.filter(workspace=run.lease.workspace, slug=definition.provider_slug).first()
-        if provider is None:
-            message = f"There is no model provider {definition.provider_slug!r} in this workspace any more."
-            raise ProviderError(message, failure="provider_unknown")
-        key = secrets.decrypt(provider.api_key) if provider.api_key else ""
+        if self._provider is None:
+            self._provider = provider_config(run.lease.workspace, definition.provider_slug)
         return ModelRequest(
-            provider=ProviderConfig(provider.kind, provider.base_url, key),
+            provider=self._provider,
             model=definition.model_name,
             system_prompt=definition.system_prompt,
             messages=transcript(run.memory),

@@ -199,9 +199,9 @@ class Dispatch:
     def _together(self, calls: list[CallRow]) -> None:
         """Run calls that are all declared safe side by side; their results are written together, in order."""
         self.run.checkpoint()
-        attempts = store.start_calls(self.run.lease, [(c.id, c.tool) for c in calls])
+        store.start_calls(self.run.lease, [(c.id, c.tool) for c in calls])
         for call in calls:
-            call.status, call.attempt = CallStatus.STARTED, attempts[call.id]
+            call.status, call.attempt = CallStatus.STARTED, call.attempt + 1
         release_connection()
         with ThreadPoolExecutor(min(PARALLEL, len(calls)), thread_name_prefix="layby-call") as pool:
             results = list(pool.map(self._ended, calls))
@@ -223,8 +223,8 @@ class Dispatch:
     def _one(self, call: CallRow, used: Sequence[UUID] = ()) -> bool:
         """Run one call's body; whether it now waits. *used*: the waits whose outcome lets it run."""
         ready = self.ready[call.id]
-        attempts = store.start_calls(self.run.lease, [(call.id, call.tool)], used)
-        call.status, call.attempt = CallStatus.STARTED, attempts[call.id]
+        store.start_calls(self.run.lease, [(call.id, call.tool)], used)
+        call.status, call.attempt = CallStatus.STARTED, call.attempt + 1
         result = run_body(self.run, call, ready, self.run.limits.result_bytes)
         if isinstance(result, YieldRequest):
             self._open([self._wait(call, result, "body")])

@@ -1,4 +1,4 @@
-"""The only place that writes journal entries, and so the only place that tells live pages to look again.
+"""The only place that knows how journal entries are written, and the one that tells live pages to look again.
 
 Invariant: a verb raises `session.seq` by the number of entries in the same transaction, under the session's lock, so
 the numbers have no gaps and the last one is the session's `seq`.
@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from sessions import live
-from sessions.engine.sql import execute
 from workspaces.actors import SYSTEM
 from workspaces.values import canonical
 
@@ -62,22 +61,33 @@ class Entry:
 
 _SYSTEM = canonical(SYSTEM.as_json())
 
-APPEND = """/* journal.append */
-INSERT INTO agent_sessions_journal (session_id, seq, kind, actor, data, at) VALUES """
+# The part of a verb's one statement that writes its entries: `s` is its UPDATE of the session, with the new `seq`.
+ENTRIES = """journalled AS (
+    INSERT INTO agent_sessions_journal (session_id, seq, kind, actor, data, at)
+    SELECT s.id, s.seq - %(n)s + e.n, e.kind, e.actor::jsonb, e.data, COALESCE(%(now)s::timestamptz, clock_timestamp())
+    FROM s CROSS JOIN unnest(%(kinds)s::text[], %(actors)s::text[], %(datas)s::text[])
+        WITH ORDINALITY AS e(kind, actor, data, n)
+)"""
 
 
-def append(
-    session: UUID, workspace: UUID, last_seq: int, entries: Sequence[Entry], now: datetime | None = None
-) -> None:
-    """Write *entries* as numbers last_seq-len+1 .. last_seq, and push (session, last_seq) when this commits."""
-    if not entries:
-        return
-    params: list[Any] = []
-    for number, entry in enumerate(entries, last_seq - len(entries) + 1):
-        if entry.kind not in KINDS:
-            raise ValueError(f"unknown journal kind {entry.kind!r}")
-        actor = _SYSTEM if entry.actor is None else canonical(dict(entry.actor))
-        params += [session, number, entry.kind, actor, canonical(dict(entry.data)), now]
-    row = "(%s, %s, %s, %s::jsonb, %s, COALESCE(%s::timestamptz, clock_timestamp()))"
-    execute(APPEND + ", ".join([row] * len(entries)), params)
-    live.push_on_commit(session, workspace, last_seq)
+def within(statement: str) -> str:
+    """*statement* with its `{journalled}` replaced by the part that writes the entries."""
+    return statement.replace("{journalled}", ENTRIES)
+
+
+def params(entries: Sequence[Entry], now: datetime | None = None) -> dict[str, Any]:
+    """What ENTRIES needs to write *entries*, the last of which gets the session's new number."""
+    if wrong := [entry.kind for entry in entries if entry.kind not in KINDS]:
+        raise ValueError(f"unknown journal kind {wrong[0]!r}")
+    return {
+        "n": len(entries),
+        "now": now,
+        "kinds": [entry.kind for entry in entries],
+        "actors": [_SYSTEM if entry.actor is None else canonical(dict(entry.actor)) for entry in entries],
+        "datas": [canonical(dict(entry.data)) for entry in entries],
+    }
+
+
+def push(session: UUID, workspace: UUID, seq: int) -> None:
+    """Tell live pages, when this commits, that *session* has entries up to *seq*."""
+    live.push_on_commit(session, workspace, seq)

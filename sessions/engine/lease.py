@@ -41,7 +41,8 @@ class Finished(Unwind):
 class Lease:
     """The right to advance one session. `fence` only grows; both stand in the WHERE of every write of its holder.
 
-    `model_calls` and `running_ms` are the row's counters since the last outside wake, kept fresh by each write.
+    `model_calls` and `running_ms` are the row's counters since the last outside wake, kept fresh by each write;
+    `steered`: whether a message of a person may wait for the next turn.
     """
 
     session: UUID
@@ -51,6 +52,7 @@ class Lease:
     model_calls: int = 0
     running_ms: int = 0
     pause_requested: bool = False
+    steered: bool = True
 
     def params(self, **more: Any) -> dict[str, Any]:
         """The parameters every fenced statement needs."""

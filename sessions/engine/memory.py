@@ -84,14 +84,16 @@ class Memory:
     waits: dict[UUID, WaitRow] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, session: UUID) -> "Memory":
-        """The root frame of *session* with everything it remembers."""
+    def load(cls, session: UUID, *, fresh: bool = False) -> "Memory":
+        """The root frame of *session* with everything it remembers; *fresh*: it never ran, so there are no calls."""
         row = fetch_one(FRAME, [session])
         assert row is not None
         memory = cls(session, row[0], row[1])
         for n, turn, role, body in fetch(MESSAGES, [memory.frame]):
             data = json.loads(body)
             memory.messages.append(MessageRow(n, turn, role, data["text"], data.get("extra")))
+        if fresh:
+            return memory
         for id_, turn, position, tool, arguments, on_crash, key, status, attempt, result in fetch(
             CALLS, [memory.frame]
         ):

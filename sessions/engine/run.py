@@ -38,7 +38,7 @@ class Run:
         self.process = process
         self.claim = claim
         self.lease = claim.lease
-        self.memory = Memory.load(claim.lease.session)
+        self.memory = Memory.load(claim.lease.session, fresh=claim.lease.fence == 1)
         self.limits = Limits()
 
     # -- safe points
@@ -81,6 +81,8 @@ class Run:
 
     def take_steers(self) -> bool:
         """Turn waiting messages of people into the next user messages; whether there were any."""
+        if not self.lease.steered:
+            return False
         memory = self.memory
         texts = store.take_steers(self.lease, memory.frame, memory.next_n, memory.turn)
         for text in texts:
@@ -139,6 +141,9 @@ class Run:
 
     def park(self, opens: Sequence[store.NewWait] = ()) -> None:
         """Park, opening *opens* with it: raises Parked. Returns if an outcome has come: look at the waits again."""
+        fresh = opens and not self.memory.waits and all(w.phase == "body" for w in opens)
+        if fresh and store.park_asking(self.lease, self.frontier(), opens):
+            raise Parked
         if store.park(self.lease, self.frontier(), opens):
             raise Parked
         self.memory.look_at_waits()

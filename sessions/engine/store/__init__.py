@@ -10,7 +10,7 @@ from sessions.engine.store.begin import NewSession, start
 from sessions.engine.store.claim import Claim, claim, reclaim, release, stranded
 from sessions.engine.store.close import cancel, fail, fail_overdue, finish
 from sessions.engine.store.hold import pause, pause_here, resume, retry, steer
-from sessions.engine.store.park import NewWait, open_waits, park
+from sessions.engine.store.park import NewWait, open_waits, park, park_asking
 from sessions.engine.store.publish import Published, match, publish
 from sessions.engine.store.record import (
     NewCall,
@@ -43,6 +43,7 @@ __all__ = [
     "note",
     "open_waits",
     "park",
+    "park_asking",
     "pause",
     "pause_here",
     "publish",

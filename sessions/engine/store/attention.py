@@ -29,7 +29,7 @@ def note(code: Attention, message: str) -> str:
 def attend(locked: Locked, code: Attention, message: str, more: str = "") -> None:
     """Set a locked session aside. What was parked stays as it is."""
     entry = Entry("session.attention", {"code": str(code), "message": message})
-    write(locked, SET_ASIDE + "%s::jsonb" + more, [note(code, message)], [entry])
+    write(locked, SET_ASIDE + "%(attention)s::jsonb" + more, {"attention": note(code, message)}, [entry])
 
 
 def set_aside(lease: Lease, frontier: Frontier, code: Attention, message: str) -> None:

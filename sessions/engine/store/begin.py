@@ -42,8 +42,9 @@ ON CONFLICT (workspace_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO
 
 KNOWN = """/* store.start */ SELECT id FROM agent_sessions_session WHERE workspace_id = %s AND idempotency_key = %s"""
 
-REST = """/* store.start */
-WITH text AS (
+REST = journal.within(
+    """/* store.start */
+WITH s AS (SELECT %(id)s::uuid AS id, 1 AS seq), {journalled}, text AS (
     INSERT INTO agent_sessions_sessiontext (session_id, title, input, metadata)
     VALUES (%(id)s, %(title)s, %(input)s, %(metadata)s)
 ), frame AS (
@@ -53,6 +54,7 @@ WITH text AS (
 )
 INSERT INTO agent_sessions_message (frame_id, n, session_id, turn, role, body, created_at)
 VALUES (%(frame)s, 1, %(id)s, 0, 'user', %(body)s, clock_timestamp())"""
+)
 
 
 def start(new: NewSession) -> tuple[UUID, bool]:
@@ -78,8 +80,8 @@ def start(new: NewSession) -> tuple[UUID, bool]:
             known = fetch_one(KNOWN, [new.workspace, new.idempotency_key])
             assert known is not None
             return known[0], False
-        execute(REST, params)
         entry = Entry("session.queued", {"version": str(new.version), "surface": new.surface}, new.actor.as_json())
-        journal.append(id_, new.workspace, 1, [entry])
+        execute(REST, params | journal.params([entry]))
+        journal.push(id_, new.workspace, 1)
         on_commit(hints.work)
     return id_, True

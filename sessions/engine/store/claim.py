@@ -16,7 +16,7 @@ from sessions.engine import journal
 from sessions.engine.frontier import Frontier, UnreadableFrontierError
 from sessions.engine.journal import Entry
 from sessions.engine.lease import Lease
-from sessions.engine.sql import execute, fetch, fetch_one, on_commit
+from sessions.engine.sql import fetch, fetch_one, on_commit
 from sessions.engine.store.attention import attend
 from sessions.engine.store.rows import RUNNING_MS, Locked, fenced, hold, lock, write
 from sessions.states import Attention, Priority, State
@@ -34,15 +34,17 @@ ORDER BY s.workspace_id, s.ready_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED""
 ANY = """/* store.claim_any: index session_claim; which priority has work at all */
 SELECT priority FROM agent_sessions_session WHERE state IN ('queued', 'resumable') ORDER BY priority {order} LIMIT 1"""
 
-TAKE = """/* store.claim */
-UPDATE agent_sessions_session SET state = 'running', worker = %s, fence = fence + 1, claimed_at = clock_timestamp(),
-    pause_requested = false, seq = seq + 1
-WHERE id = %s RETURNING fence, seq, model_calls, running_ms"""
+TAKE = journal.within(
+    """/* store.claim: the candidate is locked */ WITH s AS (
+    UPDATE agent_sessions_session SET state = 'running', worker = %(worker)s, fence = fence + 1,
+        claimed_at = clock_timestamp(), pause_requested = false, seq = seq + 1
+    WHERE id = %(session)s RETURNING id, fence, seq, model_calls, running_ms
+), forgotten AS (DELETE FROM agent_sessions_parkedstate p USING s WHERE p.session_id = s.id), {journalled}
+SELECT fence, seq, model_calls, running_ms FROM s"""
+)
 
 FRONTIER = """/* store.claim: under the lock; joined to CANDIDATE it would be read as it was before */
 SELECT schema_version, frontier FROM agent_sessions_parkedstate WHERE session_id = %s"""
-
-FORGET = "/* store.claim */ DELETE FROM agent_sessions_parkedstate WHERE session_id = %s"
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,11 @@ def _claim_one(worker: UUID) -> Claim | Locked | None:
             # Kept, not started over: the row stays until a person or a newer release can read it.
             attend(locked, Attention.UNREADABLE_STATE, str(error))
             return locked
-        taken = fetch_one(TAKE, [worker, id_])
+        entry = Entry("session.running", {"attempt": attempts})
+        taken = fetch_one(TAKE, {**journal.params([entry]), "worker": worker, "session": id_})
         assert taken is not None
-        if kept is not None:
-            execute(FORGET, [id_])
         lease = Lease(id_, workspace, worker, taken[0], model_calls=taken[2], running_ms=taken[3])
-        journal.append(id_, workspace, taken[1], [Entry("session.running", {"attempt": attempts})])
+        journal.push(id_, workspace, taken[1])
     return Claim(lease, kind, version, surface, slug, created_at, attempts, depth, parsed)
 
 
@@ -176,12 +177,12 @@ def reclaim(
             return True
         if locked.pause_requested:
             entry = Entry("session.paused", {"why": why, "attempt": attempts})
-            write(locked, PAUSE + ", attempts = %s", [attempts], [entry])
+            write(locked, PAUSE + ", attempts = %(attempts)s", {"attempts": attempts}, [entry])
             return True
         write(
             locked,
-            LEAVE + ", attempts = %s, priority = %s",
-            [attempts, Priority.RESUME],
+            LEAVE + ", attempts = %(attempts)s, priority = %(priority)s",
+            {"attempts": attempts, "priority": Priority.RESUME},
             [Entry("session.resumable", {"why": why, "attempt": attempts})],
         )
         on_commit(hints.work)

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from sessions.engine import journal
 from sessions.engine.journal import Entry
 from sessions.engine.lease import Lease
 from sessions.engine.sql import execute, fetch, fetch_one
@@ -31,8 +32,8 @@ UPDATE agent_sessions_call SET status = 'cancelled', result = %s, ended_at = clo
 WHERE id = %s AND result IS NULL"""
 
 END = f""",
-    state = %s, ended_at = clock_timestamp(), worker = NULL, fence = fence + 1, attention = NULL,
-    pause_requested = false, failure_code = %s, running_ms = {RUNNING_MS}"""
+    state = %(state)s, ended_at = clock_timestamp(), worker = NULL, fence = fence + 1, attention = NULL,
+    pause_requested = false, failure_code = %(code)s, running_ms = {RUNNING_MS}"""
 
 TEXT = """/* store.settle */
 UPDATE agent_sessions_sessiontext SET output = COALESCE(%s, output), failure_message = %s WHERE session_id = %s"""
@@ -82,8 +83,27 @@ def settle(
     if code:
         data = {**data, "code": code}
     entries.append(Entry(f"session.{state}", data, who))
-    write(locked, END, [str(state), code], entries)
+    write(locked, END, {"state": str(state), "code": code}, entries)
 
+
+# The end of a session in which nothing is open, in one statement under the lock; where something is, `settle` does it.
+FINISH = journal.within(
+    """/* store.finish: the session is locked */ WITH s AS (
+    UPDATE agent_sessions_session SET seq = seq + 1, state = 'completed', ended_at = clock_timestamp(), worker = NULL,
+        fence = fence + 1, attention = NULL, pause_requested = false, failure_code = NULL, running_ms = {running}
+    WHERE id = %(session)s AND NOT EXISTS (
+        SELECT 1 FROM agent_sessions_yield y WHERE y.session_id = %(session)s AND y.taken_at IS NULL
+    ) AND NOT EXISTS (
+        SELECT 1 FROM agent_sessions_call c WHERE c.session_id = %(session)s
+        AND c.status IN ('pending', 'gated', 'started', 'waiting', 'unknown')
+    ) RETURNING id, seq
+), frames AS (
+    UPDATE agent_sessions_frame f SET status = 'completed' FROM s WHERE f.session_id = s.id AND f.status = 'open'
+), texts AS (
+    UPDATE agent_sessions_sessiontext t SET output = %(output)s, failure_message = NULL FROM s WHERE t.session_id = s.id
+), {journalled}
+SELECT seq FROM s"""
+).replace("{running}", RUNNING_MS)
 
 STEERS = "/* store.finish */ SELECT 1 FROM agent_sessions_steer WHERE session_id = %s AND taken_at IS NULL LIMIT 1"
 
@@ -95,6 +115,10 @@ def finish(lease: Lease, output: str) -> bool:
         # Under the lock that `steer` takes too: a message is in time for this look, or its sender is told it ended.
         if fetch_one(STEERS, [lease.session]) is not None:
             return False
+        values = {**journal.params([Entry("session.completed")]), "session": lease.session, "output": output}
+        if (done := fetch_one(FINISH, values)) is not None:
+            journal.push(lease.session, lease.workspace, done[0])
+            return True
         settle(lock(lease.session), State.COMPLETED, SYSTEM, "", Outcome.CANCELLED, output=output)
         return True
 

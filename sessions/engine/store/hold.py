@@ -23,9 +23,9 @@ def pause(session: UUID, actor: Actor) -> State:
     with transaction.atomic():
         locked = lock(session)
         if locked.state is State.RUNNING and not locked.pause_requested:
-            write(locked, ", pause_requested = true", [], [Entry("session.paused", {"asked": True}, actor.as_json())])
+            write(locked, ", pause_requested = true", {}, [Entry("session.paused", {"asked": True}, actor.as_json())])
         elif locked.state in CLAIMABLE or locked.state is State.PARKED:
-            write(locked, ", state = 'paused'", [], [Entry("session.paused", {}, actor.as_json())])
+            write(locked, ", state = 'paused'", {}, [Entry("session.paused", {}, actor.as_json())])
         return locked.state
 
 
@@ -52,7 +52,7 @@ def resume(session: UUID, actor: Actor) -> Locked:
     with transaction.atomic():
         locked = lock(session)
         if locked.state is State.RUNNING and locked.pause_requested:
-            write(locked, ", pause_requested = false", [], [Entry("session.resumed", {}, actor.as_json())])
+            write(locked, ", pause_requested = false", {}, [Entry("session.resumed", {}, actor.as_json())])
         elif locked.state is State.PAUSED:
             _go(locked, "session.resumed", actor)
         return locked
@@ -67,14 +67,14 @@ def _go(locked: Locked, kind: str, actor: Actor) -> None:
     entries = [Entry(kind, {}, actor.as_json())]
     still = stands_still(untaken(locked.id)) and fetch_one(NEXT, [locked.id]) not in ACTIVE
     if still or (locked.attention is not None and locked.state is State.PAUSED):
-        write(locked, ", state = 'parked'" + CLEARED[kind], [], entries)
+        write(locked, ", state = 'parked'" + CLEARED[kind], {}, entries)
         return
     state = State.RESUMABLE
     if fetch_one(EVER_RAN, [locked.id]) is None:
         state = State.QUEUED
     entries.append(Entry(f"session.{state}", {"why": kind.removeprefix("session.")}))
-    ready = ", state = %s, ready_at = clock_timestamp(), priority = %s" + CLEARED[kind]
-    write(locked, ready, [str(state), Priority.OPERATOR], entries)
+    ready = ", state = %(state)s, ready_at = clock_timestamp(), priority = %(priority)s" + CLEARED[kind]
+    write(locked, ready, {"state": str(state), "priority": Priority.OPERATOR}, entries)
     on_commit(hints.work)
 
 
@@ -127,5 +127,5 @@ def steer(session: UUID, text: str, actor: Actor) -> State:
         if locked.state not in ENDED:
             id_ = new_id()
             execute(STEER, [id_, session, text, canonical(actor.as_json())])
-            write(locked, "", [], [Entry("message.queued", {"message": str(id_), "text": text}, actor.as_json())])
+            write(locked, "", {}, [Entry("message.queued", {"message": str(id_), "text": text}, actor.as_json())])
         return locked.state

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from sessions.engine.frontier import SCHEMA_VERSION, Frontier
 from sessions.engine.journal import Entry
-from sessions.engine.lease import Lease
+from sessions.engine.lease import Lease, LeaseLost
 from sessions.engine.sql import execute, fetch
 from sessions.engine.store.attention import KEEP
 from sessions.engine.store.early import take_early
@@ -99,6 +99,73 @@ PARK = f""",
 PAUSE = f""",
     state = 'paused', worker = NULL, fence = fence + 1, running_ms = {RUNNING_MS}, attempts = 0,
     pause_requested = false"""
+
+
+# The park of fresh waits in one statement, beside the session's UPDATE `s`. Their (call, phase, attempt) is new: were
+# it not, the unique key would refuse the whole, visibly.
+FRESH = """waits AS (
+    INSERT INTO agent_sessions_yield (id, session_id, workspace_id, frame, call, phase, attempt, kind, reason,
+        event_key, shown, schema, opened_at, deadline_at, on_expiry, wakes)
+    SELECT w.id, s.id, %(workspace)s, w.frame, w.call, w.phase, w.attempt, w.kind, w.reason, w.event_key, w.shown,
+        w.schema, statement_timestamp(), statement_timestamp() + make_interval(secs => w.seconds), w.on_expiry, 'turn'
+    FROM s CROSS JOIN unnest(%(ids)s::uuid[], %(frames)s::uuid[], %(calls)s::uuid[], %(phases)s::text[],
+        %(attempts)s::int[], %(waiting)s::text[], %(reasons)s::text[], %(keys)s::text[], %(shown)s::text[],
+        %(schemas)s::text[], %(seconds)s::double precision[], %(expiries)s::text[])
+        AS w(id, frame, call, phase, attempt, kind, reason, event_key, shown, schema, seconds, on_expiry)
+)"""
+
+WAIT_FOR = """calls AS (
+    UPDATE agent_sessions_call c SET status = 'waiting' FROM s WHERE c.id = ANY(%(calls)s) AND c.result IS NULL
+)"""
+
+KEPT = """kept AS (
+    INSERT INTO agent_sessions_parkedstate (session_id, schema_version, frontier, parked_at)
+    SELECT s.id, %(version)s, %(frontier)s::jsonb, clock_timestamp() FROM s
+)"""
+
+
+def park_asking(lease: Lease, frontier: Frontier, opens: Sequence[NewWait]) -> bool:
+    """Park in one statement in front of *opens*, fresh questions of a turn in which nothing else waits.
+
+    Nothing is looked at: an open wait of its turn keeps a frame standing, whatever else there is, and an answer cannot
+    come before this commit. False: a pause was asked for, take the longer way. Raises LeaseLost.
+    """
+    assert all(w.since is None and w.wakes == "turn" and w.phase == "body" for w in opens)
+    ids = [new_id() for _ in opens]
+    entries = [
+        Entry("wait.opened", {"yield": str(i), "call": str(w.call), "kind": w.kind})
+        for i, w in zip(ids, opens, strict=True)
+    ]
+    entries.append(Entry("session.parked", {"waits": [str(i) for i in ids]}))
+    try:
+        fenced(
+            lease,
+            entries,
+            PARK,
+            name="store.park",
+            guard=" AND NOT pause_requested",
+            more=[FRESH, WAIT_FOR, KEPT],
+            workspace=lease.workspace,
+            ids=ids,
+            frames=[w.frame for w in opens],
+            calls=[w.call for w in opens],
+            phases=[w.phase for w in opens],
+            attempts=[w.attempt for w in opens],
+            waiting=[w.kind for w in opens],
+            reasons=[w.reason for w in opens],
+            keys=[event_key(w, lease.session) for w in opens],
+            shown=[canonical(dict(w.shown)) for w in opens],
+            schemas=[None if w.schema is None else canonical(dict(w.schema)) for w in opens],
+            seconds=[None if w.expires_seconds is None else float(w.expires_seconds) for w in opens],
+            expiries=[w.on_expiry for w in opens],
+            version=SCHEMA_VERSION,
+            frontier=frontier.as_json(),
+        )
+    except LeaseLost:
+        with transaction.atomic():
+            hold(lease)  # raises LeaseLost if it is that
+        return False
+    return True
 
 
 def park(lease: Lease, frontier: Frontier, opens: Sequence[NewWait] = ()) -> bool:

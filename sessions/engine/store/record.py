@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,8 +10,8 @@ from uuid import UUID
 from django.db import transaction
 
 from sessions.engine.journal import Entry
-from sessions.engine.lease import Lease, Paused
-from sessions.engine.sql import execute, fetch, fetch_one
+from sessions.engine.lease import Lease, LeaseLost, Paused
+from sessions.engine.sql import execute, fetch
 from sessions.engine.store.rows import TAKEN, fenced, hold, lock, write
 from sessions.states import CallStatus
 from workspaces.ids import new_id
@@ -20,10 +21,20 @@ MESSAGE = """/* store.record_message */
 INSERT INTO agent_sessions_message (frame_id, n, session_id, turn, role, body, created_at)
 VALUES (%s, %s, %s, %s, %s, %s, clock_timestamp())"""
 
-CALLS = """/* store.record_calls */
-INSERT INTO agent_sessions_call (id, session_id, frame, turn, position, provider_id, tool, arguments, digest, effect,
-    on_crash, idempotency_key, status, attempt, created_at) VALUES """
-CALL_ROW = "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'pending', 0, clock_timestamp())"
+REPLY = """message AS (
+    INSERT INTO agent_sessions_message (frame_id, n, session_id, turn, role, body, created_at)
+    SELECT %(frame)s, %(number)s, s.id, %(turn)s, 'assistant', %(body)s, clock_timestamp() FROM s
+)"""
+
+CALLS = """calls AS (
+    INSERT INTO agent_sessions_call (id, session_id, frame, turn, position, provider_id, tool, arguments, digest,
+        effect, on_crash, idempotency_key, status, attempt, created_at)
+    SELECT c.id, s.id, %(frame)s, %(turn)s, c.n - 1, c.provider_id, c.tool, c.arguments, c.digest, c.effect,
+        c.on_crash, c.id, 'pending', 0, clock_timestamp()
+    FROM s CROSS JOIN unnest(%(ids)s::uuid[], %(providers)s::text[], %(tools)s::text[], %(arguments)s::text[],
+        %(digests)s::text[], %(effects)s::text[], %(crashes)s::text[])
+        WITH ORDINALITY AS c(id, provider_id, tool, arguments, digest, effect, on_crash, n)
+)"""
 
 
 @dataclass(frozen=True)
@@ -42,25 +53,30 @@ def record_reply(
     lease: Lease, frame: UUID, n: int, turn: int, body: str, calls: Sequence[NewCall], facts: dict[str, Any]
 ) -> None:
     """Write a model's reply as message *n* of *frame* with its calls. Raises LeaseLost."""
-    with transaction.atomic():
-        shown = {**facts, "turn": turn, "calls": [{"id": str(c.id), "tool": c.tool} for c in calls]}
-        fenced(lease, [Entry("model.replied", shown)], ", model_calls = model_calls + 1, attempts = 0")
-        execute(MESSAGE, [frame, n, lease.session, turn, "assistant", body])
-        if calls:
-            params: list[Any] = []
-            for position, call in enumerate(calls):
-                digest = hashlib.sha256(call.arguments.encode()).hexdigest()
-                params += [call.id, lease.session, frame, turn, position, call.provider_id, call.tool]
-                params += [call.arguments, digest, call.effect, call.on_crash, call.id]
-            execute(CALLS + ", ".join([CALL_ROW] * len(calls)), params)
+    shown = {**facts, "turn": turn, "calls": [{"id": str(c.id), "tool": c.tool} for c in calls]}
+    fenced(
+        lease,
+        [Entry("model.replied", shown)],
+        ", model_calls = model_calls + 1, attempts = 0",
+        name="store.record_reply",
+        more=[REPLY, CALLS] if calls else [REPLY],
+        frame=frame,
+        number=n,
+        turn=turn,
+        body=body,
+        ids=[c.id for c in calls],
+        providers=[c.provider_id for c in calls],
+        tools=[c.tool for c in calls],
+        arguments=[c.arguments for c in calls],
+        digests=[hashlib.sha256(c.arguments.encode()).hexdigest() for c in calls],
+        effects=[c.effect for c in calls],
+        crashes=[c.on_crash for c in calls],
+    )
 
 
 TAKE_STEERS = """/* store.take_steers: index steer_waiting */
 UPDATE agent_sessions_steer SET taken_at = clock_timestamp() WHERE session_id = %s AND taken_at IS NULL
 RETURNING id, text"""
-
-ANY_STEER = """/* store.any_steer: index steer_waiting */
-SELECT 1 FROM agent_sessions_steer WHERE session_id = %s AND taken_at IS NULL LIMIT 1"""
 
 
 def take_steers(lease: Lease, frame: UUID, n: int, turn: int) -> list[str]:
@@ -69,36 +85,53 @@ def take_steers(lease: Lease, frame: UUID, n: int, turn: int) -> list[str]:
     Under the session's lock, as `finish` looks: a message is either read by this turn or refuses the finish.
     """
     with transaction.atomic():
-        if fetch_one(ANY_STEER, [lease.session]) is None:
-            return []
         hold(lease)
-        taken = sorted(fetch(TAKE_STEERS, [lease.session]))
+        if not (taken := sorted(fetch(TAKE_STEERS, [lease.session]))):
+            lease.steered = False
+            return []
         fenced(lease, [Entry("message.taken", {"message": str(row[0])}) for row in taken])
         for number, (_, text) in enumerate(taken, n):
             execute(MESSAGE, [frame, number, lease.session, turn, "user", canonical({"text": text})])
         return [row[1] for row in taken]
 
 
-START = """/* store.start_calls: `started` commits before the body runs */
-UPDATE agent_sessions_call SET status = 'started', attempt = attempt + 1, started_at = clock_timestamp()
-WHERE id = ANY(%s) AND status IN ('pending', 'gated') RETURNING id, attempt"""
+# `started` commits before the body runs; no body starts after the commit of a pause that was asked for.
+START = """started AS (
+    UPDATE agent_sessions_call c SET status = 'started', attempt = attempt + 1, started_at = clock_timestamp() FROM s
+    WHERE c.id = ANY(%(calls)s) AND c.status IN ('pending', 'gated')
+)"""
+
+USED = """used AS (
+    UPDATE agent_sessions_yield y SET taken_at = clock_timestamp() FROM s WHERE y.id = ANY(%(used)s)
+)"""
 
 
-def start_calls(lease: Lease, calls: Sequence[tuple[UUID, str]], used: Sequence[UUID] = ()) -> dict[UUID, int]:
-    """Commit that the bodies of *calls* (id, tool) begin; their attempt numbers. Raises LeaseLost.
+def start_calls(lease: Lease, calls: Sequence[tuple[UUID, str]], used: Sequence[UUID] = ()) -> None:
+    """Commit that the bodies of *calls* (id, tool) begin: each has one attempt more. Raises LeaseLost.
 
     *used*: the waits whose outcome lets them begin, used up by this start and by no other.
 
     Raises Paused if a pause was asked for: no body starts after the commit of that request.
     """
-    with transaction.atomic():
-        fenced(lease, [Entry("call.started", {"call": str(id_), "tool": tool}) for id_, tool in calls])
-        if lease.pause_requested:
-            raise Paused
-        started: dict[UUID, int] = dict(fetch(START, [[id_ for id_, _ in calls]]))
-        if used:
-            execute(TAKEN, [list(used)])
-        return started
+    entries = [Entry("call.started", {"call": str(id_), "tool": tool}) for id_, tool in calls]
+    ids = [id_ for id_, _ in calls]
+    while True:
+        try:
+            fenced(
+                lease,
+                entries,
+                name="store.start_calls",
+                guard=" AND NOT pause_requested",
+                more=[START, USED] if used else [START],
+                calls=ids,
+                used=list(used),
+            )
+            return
+        except LeaseLost:
+            with transaction.atomic():
+                hold(lease)  # raises LeaseLost if it is that
+            if lease.pause_requested:
+                raise Paused from None
 
 
 @dataclass(frozen=True)
@@ -113,12 +146,19 @@ class Result:
     waits: tuple[UUID, ...] = ()
 
 
-RESULT = """/* store.record_results: written once */
-UPDATE agent_sessions_call SET status = %s, result = %s, blob = %s, ended_at = clock_timestamp()
-WHERE id = %s AND result IS NULL"""
+# Written once.
+RESULTS = """results AS (
+    UPDATE agent_sessions_call c SET status = r.status, result = r.text, blob = r.blob, ended_at = clock_timestamp()
+    FROM s CROSS JOIN unnest(%(calls)s::uuid[], %(statuses)s::text[], %(texts)s::text[], %(blobs)s::uuid[])
+        AS r(id, status, text, blob)
+    WHERE c.id = r.id AND c.result IS NULL
+)"""
 
-BLOB = """/* store.record_results */
-INSERT INTO agent_sessions_blob (id, workspace_id, sha256, bytes, size) VALUES (%s, %s, %s, %s, %s)"""
+BLOBS = """blobs AS (
+    INSERT INTO agent_sessions_blob (id, workspace_id, sha256, bytes, size)
+    SELECT b.id, %(workspace)s, b.sha256, b.bytes, length(b.bytes)
+    FROM s CROSS JOIN unnest(%(blob_ids)s::uuid[], %(digests)s::text[], %(bodies)s::bytea[]) AS b(id, sha256, bytes)
+)"""
 
 UNWRITTEN = "/* store.record_results */ SELECT id FROM agent_sessions_call WHERE id = ANY(%s) AND result IS NULL"
 
@@ -128,22 +168,31 @@ def record_results(lease: Lease, results: Sequence[Result], *, again: bool = Fal
 
     `again`: an earlier try may have committed without our hearing of it; what it wrote is not written twice.
     """
-    with transaction.atomic():
+    with transaction.atomic() if again else nullcontext():
         if again:
             hold(lease)
             unwritten = {row[0] for row in fetch(UNWRITTEN, [[r.call for r in results]])}
             results = [r for r in results if r.call in unwritten]
         entries = [Entry(f"call.{r.status}", {"call": str(r.call), "tool": r.tool}) for r in results]
-        fenced(lease, entries, ", attempts = 0")
-        for result in results:
-            blob = None
-            if result.blob is not None:
-                blob = new_id()
-                digest = hashlib.sha256(result.blob).hexdigest()
-                execute(BLOB, [blob, lease.workspace, digest, result.blob, len(result.blob)])
-            execute(RESULT, [str(result.status), result.text, blob, result.call])
-        if waits := [w for r in results for w in r.waits]:
-            execute(TAKEN, [waits])
+        blobs = {r.call: new_id() for r in results if r.blob is not None}
+        kept = [r.blob for r in results if r.blob is not None]
+        waits = [w for r in results for w in r.waits]
+        fenced(
+            lease,
+            entries,
+            ", attempts = 0",
+            name="store.record_results",
+            more=[RESULTS, *([BLOBS] if blobs else []), *([USED] if waits else [])],
+            calls=[r.call for r in results],
+            statuses=[str(r.status) for r in results],
+            texts=[r.text for r in results],
+            blobs=[blobs.get(r.call) for r in results],
+            workspace=lease.workspace,
+            blob_ids=list(blobs.values()),
+            digests=[hashlib.sha256(body).hexdigest() for body in kept],
+            bodies=kept,
+            used=waits,
+        )
 
 
 AGAIN = """/* store.rerun */
@@ -161,8 +210,7 @@ def rerun(lease: Lease, call: UUID, tool: str, waits: Sequence[UUID], why: str) 
 
 def note(lease: Lease, entry: Entry) -> None:
     """A journal entry of the holder's. Raises LeaseLost."""
-    with transaction.atomic():
-        fenced(lease, [entry])
+    fenced(lease, [entry])
 
 
 LATE = """/* store.late_result */
@@ -175,4 +223,4 @@ def late_result(lease: Lease, call: UUID, attempt: int, text: str) -> None:
     with transaction.atomic():
         locked = lock(lease.session)
         execute(LATE, [new_id(), call, attempt, lease.worker, lease.fence, text])
-        write(locked, "", [], [Entry("result.late", {"call": str(call), "attempt": attempt})])
+        write(locked, "", {}, [Entry("result.late", {"call": str(call), "attempt": attempt})])

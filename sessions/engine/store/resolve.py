@@ -83,7 +83,7 @@ def resolve(
             # Settled before anything else, so that what waited can never run. The other waits did not run out.
             execute(OUTCOME, [str(written), canonical(who.as_json()), now, None, event, wait])
             closed = Entry("wait.closed", {"yield": str(wait), "kind": kind, "outcome": str(written)}, who.as_json())
-            write(locked, "", [], [closed])
+            write(locked, "", {}, [closed])
             settle(locked, State.ABANDONED, who, f"The wait ({reason}) was not answered in time.", Outcome.CANCELLED)
             state = State.ABANDONED
         else:
@@ -107,11 +107,11 @@ def _go_on(
     if locked.state is State.PARKED and locked.attention is None and rows_go_on(untaken(locked.id)):
         entries.append(Entry("session.resumable", {"why": str(outcome)}))
         priority = Priority.OPERATOR if actor.kind != "system" else Priority.RESUME
-        ready = ", state = 'resumable', ready_at = clock_timestamp(), priority = %s"
-        write(locked, ready + anew, [priority], entries)
+        ready = ", state = 'resumable', ready_at = clock_timestamp(), priority = %(priority)s"
+        write(locked, ready + anew, {"priority": priority}, entries)
         on_commit(hints.work)
         return State.RESUMABLE
-    write(locked, anew, [], entries)
+    write(locked, anew, {}, entries)
     return locked.state
 
 
@@ -119,4 +119,4 @@ def _note_late(locked: Locked, wait: UUID, outcome: Outcome, payload: Any, actor
     if outcome is Outcome.TIMED_OUT:
         return  # the sweep came second: nobody's words are lost
     data = {"yield": str(wait), "outcome": str(outcome), "payload": payload, "delivered": False}
-    write(locked, "", [], [Entry("wait.late", data, actor.as_json())])
+    write(locked, "", {}, [Entry("wait.late", data, actor.as_json())])

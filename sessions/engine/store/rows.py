@@ -1,6 +1,6 @@
 """What the verbs share: locking a session, the fenced write, and the rule by which a frame goes on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -47,33 +47,60 @@ def lock(session: UUID) -> Locked:
     return Locked(session, State(row[0]), *row[1:])
 
 
-WRITE = """/* store.write */
-UPDATE agent_sessions_session SET seq = seq + %s{assignments} WHERE id = %s RETURNING seq"""
+WRITE = journal.within(
+    """/* store.write */ WITH s AS (
+    UPDATE agent_sessions_session SET seq = seq + %(n)s{assignments} WHERE id = %(session)s RETURNING id, seq
+), {journalled}
+SELECT seq FROM s"""
+)
 
 
 def write(
-    locked: Locked, assignments: str, params: Sequence[Any], entries: Sequence[Entry], now: datetime | None = None
+    locked: Locked, assignments: str, params: Mapping[str, Any], entries: Sequence[Entry], now: datetime | None = None
 ) -> None:
     """One UPDATE of a locked session with *assignments*, and its journal entries."""
-    row = fetch_one(WRITE.format(assignments=assignments), [len(entries), *params, locked.id])
+    values = {**journal.params(entries, now), **params, "session": locked.id}
+    row = fetch_one(WRITE.format(assignments=assignments), values)
     assert row is not None
-    journal.append(locked.id, locked.workspace, row[0], entries, now)
+    if entries:
+        journal.push(locked.id, locked.workspace, row[0])
 
 
-FENCED = """/* store.fenced: a guard that stays false once false, so it may stand in the WHERE */
-UPDATE agent_sessions_session SET seq = seq + %(n)s{assignments}
-WHERE id = %(session)s AND worker = %(worker)s AND fence = %(fence)s AND state = 'running'
-RETURNING seq, pause_requested, model_calls, {running}"""
+# `steered`: whether a person's message waits for the next turn. One that comes a moment later is read a turn later,
+# or refuses the finish, which looks under the lock.
+FENCED = journal.within(
+    """/* {name}: a guard that stays false once false, so it may stand in the WHERE */ WITH s AS (
+    UPDATE agent_sessions_session SET seq = seq + %(n)s{assignments}
+    WHERE id = %(session)s AND worker = %(worker)s AND fence = %(fence)s AND state = 'running'{guard}
+    RETURNING id, seq, pause_requested, model_calls, {running} AS running_ms
+), {journalled}{more}
+SELECT seq, pause_requested, model_calls, running_ms, EXISTS (
+    SELECT 1 FROM agent_sessions_steer t WHERE t.session_id = s.id AND t.taken_at IS NULL) FROM s"""
+)
 
 
-def fenced(lease: Lease, entries: Sequence[Entry], assignments: str = "", **params: Any) -> None:
-    """The holder's write: raises LeaseLost if the lease is gone. Refreshes the lease's counters."""
-    statement = FENCED.format(assignments=assignments, running=RUNNING_MS)
-    row = fetch_one(statement, lease.params(n=len(entries), **params))
+def fenced(
+    lease: Lease,
+    entries: Sequence[Entry],
+    assignments: str = "",
+    *,
+    name: str = "store.fenced",
+    guard: str = "",
+    more: Sequence[str] = (),
+    **params: Any,
+) -> None:
+    """The holder's write, one statement: raises LeaseLost if the lease is gone. Refreshes what the lease knows.
+
+    *more*: further parts `x AS (INSERT … SELECT … FROM s)` that write nothing when the lease is gone.
+    """
+    parts = "".join(f", {part}" for part in more)
+    statement = FENCED.format(name=name, assignments=assignments, guard=guard, more=parts, running=RUNNING_MS)
+    row = fetch_one(statement, lease.params(**journal.params(entries), **params))
     if row is None:
         raise LeaseLost
-    lease.pause_requested, lease.model_calls, lease.running_ms = row[1], row[2], row[3]
-    journal.append(lease.session, lease.workspace, row[0], entries)
+    lease.pause_requested, lease.model_calls, lease.running_ms, lease.steered = row[1:]
+    if entries:
+        journal.push(lease.session, lease.workspace, row[0])
 
 
 HOLD = """/* store.hold: the session's lock for its holder, without a new version of the row */
