@@ -101,7 +101,7 @@ def _database() -> dict[str, Any]:
     parts: dict[str, Any] = env.database()
     given = parts["OPTIONS"].pop("options", "")
     parts["OPTIONS"] |= {
-        # A statement that a connection has run twice is parsed no more (a proxy that pools transactions must know of it).
+        # What a connection has run twice is parsed no more (a proxy that pools transactions must know of it).
         "prepare_threshold": 2,
         "connect_timeout": int(parts["OPTIONS"].get("connect_timeout", 5)),
         "options": (

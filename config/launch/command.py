@@ -8,6 +8,7 @@ import argparse
 import os
 import socket
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,8 +34,10 @@ WITHOUT = {
 def run(argv: Sequence[str]) -> None:
     """Run `manage.py` with *argv*; exits with a sentence where a person has to do something."""
     name = next((part for part in argv[1:2] if not part.startswith("-")), "")
-    if name in ("up", "bench"):
+    if name == "up":
         _settle(argv[2:])
+    if name == "bench":
+        _throw_away()
     try:
         _sane()
         if name in WITHOUT or {"--help", "-h"} & set(argv) or _external():
@@ -97,6 +100,14 @@ def _settle(argv: Sequence[str]) -> None:
         os.environ["LAYBY_PORT"] = given.port
     if given.slots:
         os.environ["LAYBY_SLOTS"] = given.slots
+
+
+def _throw_away() -> None:
+    """A data folder and services of its own, whatever the environment says: a measurement touches nobody's data."""
+    os.environ["LAYBY_DATA"] = tempfile.mkdtemp(prefix="layby-bench-")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.bench.settings"
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        os.environ.pop(name, None)
 
 
 def _free_port(host: str) -> int:
