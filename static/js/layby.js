@@ -265,6 +265,7 @@
       if (a === want) a.setAttribute("aria-current", "true"); else a.removeAttribute("aria-current");
       a.classList.toggle("bad", Boolean($(".error, .errors", $(a.hash))));
     }
+    bar.scrollLeft = want.offsetLeft - bar.offsetLeft - 24; // on a phone not all of them fit
   }
   document.addEventListener("click", (event) => {
     const tab = event.target.closest("[data-tabs] a");
