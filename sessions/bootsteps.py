@@ -8,6 +8,7 @@ what still runs.
 
 import threading
 import time
+from functools import partial
 from typing import Any
 
 import structlog
@@ -15,8 +16,10 @@ from celery import bootsteps, signals
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
+from sessions.contracts import ModelRequest, ProviderConfig, TranscriptMessage
 from sessions.engine import process, runner, sweep
 from sessions.engine.process import Process
+from sessions.llm.request import request
 
 TICK_SECONDS = 1.0
 REST_AFTER_ERROR_SECONDS = 1.0
@@ -32,10 +35,12 @@ class Threads(bootsteps.StartStopStep):  # type: ignore[misc]
     def start(self, worker: Any) -> None:
         """Begin to be a worker: the first heartbeat is written before anything is claimed."""
         me = process.begin(worker.concurrency)
+        me.spread = partial(spread, me, worker.pool)
         ended = threading.Event()
         threads = [
             threading.Thread(target=heartbeat, args=(me, ended), name="layby-heartbeat", daemon=True),
             threading.Thread(target=timekeeper, args=(me, ended, worker.pool), name="layby-timekeeper", daemon=True),
+            threading.Thread(target=warm_up, name="layby-warm-up", daemon=True),
         ]
 
         def stopping(**_: Any) -> None:
@@ -112,6 +117,19 @@ def submit(me: Process, pool: Any, wanted: int) -> None:
     for _ in range(wanted - me.submitted):
         with me.submitting():
             pool.apply_async(_work, (me,))
+
+
+def spread(me: Process, pool: Any) -> None:
+    """One more run of the work loop if a slot is free: who finds work wakes the next, until nothing is claimable."""
+    if me.busy + 1 < me.slots and not me.stopping.is_set():
+        submit(me, pool, 1)
+
+
+def warm_up() -> None:
+    """Import what the first model call needs (about three seconds), on the road every call takes, before it comes."""
+    asked = TranscriptMessage("user", "Is everything here?")
+    script = ({"say": "Yes."},)
+    request(ModelRequest(ProviderConfig("scripted"), "warm-up", "", (asked,), script=script))
 
 
 def _work(me: Process) -> None:

@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -50,6 +50,8 @@ class Process:
         self._alive_until = 0.0
         # Runs of the work loop that wait for a thread: a pool that is busy with something else is not filled with them.
         self.submitted = 0
+        # Sets one more idle slot on the work there is; the worker's pool gives it.
+        self.spread: Callable[[], None] = _nothing
 
     # -- heartbeat
 
@@ -134,6 +136,10 @@ class Process:
         """Forget the note."""
         with self._lock:
             self._interrupted.discard((session, fence))
+
+
+def _nothing() -> None:
+    """A process without a pool has no other slots."""
 
 
 def provably_dead(me: UUID) -> list[UUID]:

@@ -22,6 +22,8 @@ def work(process: Process) -> int:
             claim = store.claim(process.boot_id)
             if claim is None:
                 break
+            if claim.more:
+                process.spread()
             with process.driving(claim.lease.session, claim.lease.fence):
                 drive(process, claim)
             driven += 1

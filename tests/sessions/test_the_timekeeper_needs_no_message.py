@@ -1,15 +1,17 @@
 """What heals without a message: the timekeeper's duties, on real rows, and its way into the pool."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sessions import bootsteps
+from sessions import bootsteps, hints
 from sessions.engine import store, sweep
 from sessions.engine.process import Process
 from sessions.models import Session, Worker
-from tests.sessions.conftest import call, state
+from tests.sessions import toolset
+from tests.sessions.conftest import call, results, state
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -17,8 +19,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 class Pool:
     """A pool like Celery's threads pool, as far as the timekeeper uses it."""
 
-    def __init__(self):
-        self.threads = ThreadPoolExecutor(2)
+    def __init__(self, threads=2):
+        self.threads = ThreadPoolExecutor(threads)
 
     def apply_async(self, act, arguments):
         self.threads.submit(act, *arguments)
@@ -96,3 +98,33 @@ def test_a_worker_told_to_stop_without_a_signal_claims_nothing_more(worker, monk
     monkeypatch.setattr(bootsteps.process, "current", lambda: worker)
     bootsteps.Threads.stop(object(), object())
     assert worker.stopping.is_set()
+
+
+def test_who_finds_work_sets_the_idle_slots_on_the_rest(start, worker):
+    """One hint, four sessions that need each other: they run side by side or not at all."""
+    meet = threading.Barrier(4)
+    toolset.ACTS["once"] = lambda _: f"met as {meet.wait(10)}"
+    sessions = [start([{"calls": [call("once")]}, {"say": "ok"}]) for _ in range(4)]
+    pool = Pool(5)
+    worker.slots = 6
+    worker.spread = lambda: bootsteps.spread(worker, pool)
+    bootsteps.submit(worker, pool, 1)
+    for _ in range(1000):
+        if {state(s) for s in sessions} == {"completed"}:
+            break
+        time.sleep(0.01)
+    pool.threads.shutdown()
+    assert {state(s) for s in sessions} == {"completed"}
+    assert {results(s)[0][1] for s in sessions} == {"succeeded"}
+
+
+def test_a_burst_of_hints_is_few_messages_and_the_last_one_is_sent(monkeypatch):
+    sent, last = [], threading.Event()
+    monkeypatch.setattr(hints, "send", lambda: (sent.append(1), last.set()))
+    burst = hints.Hints()
+    for _ in range(500):
+        burst.ask()
+    assert len(sent) < 100
+    last.clear()
+    burst.ask()
+    assert last.wait(5)

@@ -31,8 +31,8 @@ FROM agent_sessions_session s JOIN workspaces_workspace w ON w.id = s.workspace_
 WHERE s.state IN ('queued', 'resumable') AND s.priority = %s AND s.workspace_id {turn} %s
 ORDER BY s.workspace_id, s.ready_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED"""
 
-ANY = """/* store.claim_any: index session_claim; which priority has work at all */
-SELECT priority FROM agent_sessions_session WHERE state IN ('queued', 'resumable') ORDER BY priority {order} LIMIT 1"""
+ANY = """/* store.claim_any: index session_claim; which priority has work at all, and is there more */
+SELECT priority FROM agent_sessions_session WHERE state IN ('queued', 'resumable') ORDER BY priority {order} LIMIT 2"""
 
 TAKE = journal.within(
     """/* store.claim: the candidate is locked */ WITH s AS (
@@ -49,7 +49,7 @@ SELECT schema_version, frontier FROM agent_sessions_parkedstate WHERE session_id
 
 @dataclass(frozen=True)
 class Claim:
-    """A session in a worker's hand."""
+    """A session in a worker's hand. `more`: there was another claimable one beside it."""
 
     lease: Lease
     kind: str
@@ -60,6 +60,7 @@ class Claim:
     attempts: int
     depth: int
     frontier: Frontier | None
+    more: bool = False
 
 
 _turns = itertools.count(1)
@@ -77,13 +78,13 @@ def claim(worker: UUID) -> Claim | None:
 
 def _claim_one(worker: UUID) -> Claim | Locked | None:
     from_the_top = next(_turns) % 4 != 0
-    first = fetch_one(ANY.format(order="ASC" if from_the_top else "DESC"))
-    if first is None:
+    found = fetch(ANY.format(order="ASC" if from_the_top else "DESC"))
+    if not found:
         return None
     priorities = Priority.ALL if from_the_top else Priority.ALL[::-1]
     with transaction.atomic():
         row = None
-        for priority, turn in itertools.product(priorities[priorities.index(first[0]) :], (">", "<=")):
+        for priority, turn in itertools.product(priorities[priorities.index(found[0][0]) :], (">", "<=")):
             after = _last_workspace.get(priority, _FIRST)
             row = fetch_one(CANDIDATE.format(turn=turn), [priority, after])
             if row is not None:
@@ -106,7 +107,7 @@ def _claim_one(worker: UUID) -> Claim | Locked | None:
         assert taken is not None
         lease = Lease(id_, workspace, worker, taken[0], model_calls=taken[2], running_ms=taken[3])
         journal.push(id_, workspace, taken[1])
-    return Claim(lease, kind, version, surface, slug, created_at, attempts, depth, parsed)
+    return Claim(lease, kind, version, surface, slug, created_at, attempts, depth, parsed, len(found) > 1)
 
 
 LEAVE = f""",
