@@ -82,7 +82,6 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "workspaces.context.console",
-                "sessions.views.page.rail",
                 "sessions.views.frame.rail",
             ],
         },

@@ -6,11 +6,9 @@ already and comes again with the next news, which changes nothing (entries are f
 """
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
 
 from sessions.models import Session
 from sessions.present.calls import call as call_of
@@ -42,15 +40,6 @@ def frame(workspace: Workspace) -> dict[str, Any]:
     """The numbers in the frame of every page."""
     found = reading.rail(workspace)
     return {"needs": found.needs, "workers": found if found.alive else None}
-
-
-def rail(request: HttpRequest) -> dict[str, Any]:
-    """A context processor: the same numbers on pages that know nothing of sessions; read only when a template asks."""
-    workspace: Workspace | None = getattr(request, "workspace", None)
-    if workspace is None:
-        return {}
-    read = cache(lambda: frame(workspace))
-    return {"needs": lambda: read()["needs"], "workers": lambda: read()["workers"]}
 
 
 def whole(
