@@ -40,7 +40,8 @@ TAKE = journal.within(
         claimed_at = clock_timestamp(), pause_requested = false, seq = seq + 1
     WHERE id = %(session)s RETURNING id, fence, seq, model_calls, running_ms
 ), forgotten AS (DELETE FROM agent_sessions_parkedstate p USING s WHERE p.session_id = s.id), {journalled}
-SELECT fence, seq, model_calls, running_ms FROM s"""
+SELECT fence, seq, model_calls, running_ms, EXISTS (
+    SELECT 1 FROM agent_sessions_steer t WHERE t.session_id = s.id AND t.taken_at IS NULL) FROM s"""
 )
 
 FRONTIER = """/* store.claim: under the lock; joined to CANDIDATE it would be read as it was before */
@@ -105,7 +106,7 @@ def _claim_one(worker: UUID) -> Claim | Locked | None:
         entry = Entry("session.running", {"attempt": attempts})
         taken = fetch_one(TAKE, {**journal.params([entry]), "worker": worker, "session": id_})
         assert taken is not None
-        lease = Lease(id_, workspace, worker, taken[0], model_calls=taken[2], running_ms=taken[3])
+        lease = Lease(id_, workspace, worker, taken[0], model_calls=taken[2], running_ms=taken[3], steered=taken[4])
         journal.push(id_, workspace, taken[1])
     return Claim(lease, kind, version, surface, slug, created_at, attempts, depth, parsed, len(found) > 1)
 
