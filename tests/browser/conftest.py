@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.stack import Stack
 
@@ -27,6 +27,9 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# A worker may just have started: a page is given longer than the five seconds of playwright.
+expect.set_options(timeout=20_000)
+
 MISSING = "No Chromium here, so no walk through the pages: install it (Debian: apt-get install chromium)."
 
 

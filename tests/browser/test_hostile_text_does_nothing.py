@@ -142,7 +142,12 @@ def unfold(page: Page) -> None:
     page.wait_for_timeout(150)
 
 
-def test_what_comes_live_into_an_open_page_is_text(window: tuple[BrowserContext, Watch], session: str) -> None:
+@pytest.fixture(scope="module")
+def filled(window: tuple[BrowserContext, Watch], session: str) -> str:
+    """The session's address once all of it has come, live, into an open page: which must have been text already.
+
+    A fixture, so that the tests below find it there in whatever order they run.
+    """
     context, watch = window
     page = context.new_page()
     page.goto(session)
@@ -164,6 +169,20 @@ def test_what_comes_live_into_an_open_page_is_text(window: tuple[BrowserContext,
     expect(card.locator(".error, .errors").first).to_be_visible()
     unfold(page)
     nothing_happened(page, watch, posted=2)
+    page.close()
+    return session
+
+
+def test_what_came_live_into_an_open_page_stands_there_as_text(
+    window: tuple[BrowserContext, Watch], filled: str
+) -> None:
+    context, watch = window
+    page = context.new_page()
+    watch.start()
+    page.goto(filled)
+    for text in PAYLOADS[:8]:
+        expect(page.locator("#road")).to_contain_text(text.split("\n")[0][:12])
+    nothing_happened(page, watch)
     page.close()
 
 
@@ -187,17 +206,17 @@ PAGES = [
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_full_of_it_does_nothing(path: str, window: tuple[BrowserContext, Watch], session: str) -> None:
+def test_a_page_full_of_it_does_nothing(path: str, window: tuple[BrowserContext, Watch], filled: str) -> None:
     context, watch = window
     page = context.new_page()
     watch.start()
-    page.goto(path.replace("{session}", session))
+    page.goto(path.replace("{session}", filled))
     unfold(page)
     nothing_happened(page, watch)
     page.close()
 
 
-def test_a_file_of_each_name_is_text(window: tuple[BrowserContext, Watch], session: str) -> None:
+def test_a_file_of_each_name_is_text(window: tuple[BrowserContext, Watch], filled: str) -> None:
     context, watch = window
     page = context.new_page()
     watch.start()
@@ -213,10 +232,10 @@ def test_a_file_of_each_name_is_text(window: tuple[BrowserContext, Watch], sessi
     page.close()
 
 
-def test_the_end_of_it_is_text(window: tuple[BrowserContext, Watch], session: str, vendor: StrictOpenAI) -> None:
+def test_the_end_of_it_is_text(window: tuple[BrowserContext, Watch], filled: str, vendor: StrictOpenAI) -> None:
     context, watch = window
     page = context.new_page()
-    page.goto(session)
+    page.goto(filled)
     watch.start()
     for left in range(4, 0, -1):
         card = page.locator("form.card.ask").first
