@@ -7,7 +7,6 @@ from functools import lru_cache, partial
 from uuid import UUID
 
 from sessions.contracts import (
-    ModelReply,
     ModelRequest,
     ProviderConfig,
     ProviderError,
@@ -139,6 +138,3 @@ def new_call(box: registry.Toolbox, provider_id: str, name: str, raw: str) -> st
     parsed = arguments.parse(tool, raw)
     text = raw if isinstance(parsed, arguments.BadArguments) else parsed.text
     return store.NewCall(new_id(), provider_id, tool.full_name, text, tool.effect, tool.on_crash)
-
-
-__all__ = ["AgentDriver", "ModelReply", "definition_of"]

@@ -25,8 +25,7 @@ MAX_ATTEMPTS = 3
 
 CANDIDATE = """/* store.claim: index session_claim; a claim that meets a lock looks further */
 SELECT s.id, s.workspace_id, s.kind, s.version_id, s.surface, s.state, s.fence, s.attempts, s.seq,
-       s.attention, s.pause_requested, s.model_calls, s.failure_code,
-       s.depth, s.created_at, w.slug
+       s.attention, s.pause_requested, s.depth, s.created_at, w.slug
 FROM agent_sessions_session s JOIN workspaces_workspace w ON w.id = s.workspace_id
 WHERE s.state IN ('queued', 'resumable') AND s.priority = %s AND s.workspace_id {turn} %s
 ORDER BY s.workspace_id, s.ready_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED"""
@@ -94,8 +93,8 @@ def _claim_one(worker: UUID) -> Claim | Locked | None:
         if row is None:
             return None
         id_, workspace, kind, version, surface, state, fence, attempts, seq = row[:9]
-        locked = Locked(id_, State(state), workspace, None, fence, attempts, seq, *row[9:13])
-        depth, created_at, slug = row[13:]
+        locked = Locked(id_, State(state), workspace, None, fence, attempts, seq, *row[9:11])
+        depth, created_at, slug = row[11:]
         kept = fetch_one(FRONTIER, [id_]) if fence > 0 else None  # fence 0: it never ran
         try:
             parsed = Frontier.parse(*kept) if kept is not None else None

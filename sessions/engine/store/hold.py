@@ -69,9 +69,7 @@ def _go(locked: Locked, kind: str, actor: Actor) -> None:
     if still or (locked.attention is not None and locked.state is State.PAUSED):
         write(locked, ", state = 'parked'" + CLEARED[kind], {}, entries)
         return
-    state = State.RESUMABLE
-    if fetch_one(EVER_RAN, [locked.id]) is None:
-        state = State.QUEUED
+    state = State.RESUMABLE if locked.fence > 0 else State.QUEUED  # fence 0: it never ran
     entries.append(Entry(f"session.{state}", {"why": kind.removeprefix("session.")}))
     ready = ", state = %(state)s, ready_at = clock_timestamp(), priority = %(priority)s" + CLEARED[kind]
     write(locked, ready, {"state": str(state), "priority": Priority.OPERATOR}, entries)
@@ -90,8 +88,6 @@ CLEARED = {
     "session.retried": """, attention = NULL, attempts = 0, failure_code = NULL, ended_at = NULL, running_ms = 0,
         model_calls = 0""",
 }
-
-EVER_RAN = "/* store.resume */ SELECT 1 FROM agent_sessions_session WHERE id = %s AND fence > 0"
 
 REOPEN = """/* store.retry */
 UPDATE agent_sessions_frame SET status = 'open', deadline_at = NULL WHERE session_id = %s AND parent_frame IS NULL"""

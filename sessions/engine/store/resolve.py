@@ -60,7 +60,6 @@ def resolve(
     *,
     event: UUID | None = None,
     now: datetime | None = None,
-    outside: bool | None = None,
 ) -> Resolution:
     """Write *outcome* on *wait* if it has none. `now` (tests) is the moment deadlines are judged by.
 

@@ -18,7 +18,7 @@ RUNNING_MS = """(running_ms + CASE WHEN state = 'running'
     THEN GREATEST(0, EXTRACT(EPOCH FROM clock_timestamp() - claimed_at) * 1000)::bigint ELSE 0 END)"""
 
 LOCK = """/* store.lock: by id alone, what is decided is decided in the next statement */
-SELECT state, workspace_id, worker, fence, attempts, seq, attention, pause_requested, model_calls, failure_code
+SELECT state, workspace_id, worker, fence, attempts, seq, attention, pause_requested
 FROM agent_sessions_session WHERE id = %s FOR NO KEY UPDATE"""
 
 
@@ -35,8 +35,6 @@ class Locked:
     seq: int
     attention: Any
     pause_requested: bool
-    model_calls: int
-    failure_code: str | None
 
 
 def lock(session: UUID) -> Locked:
